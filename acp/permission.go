@@ -83,5 +83,12 @@ func permissionOptions(a agent.Approval, lasting bool) []permissionOption {
 		}
 		options = append(options, more)
 	}
+	if wider := a.AllowsWider(); wider != "" && rawjson.UTF16Len(wider) <= maxRules && !strings.ContainsAny(wider, "\r\n") {
+		more := permissionOption{ID: string(approval.SessionWider), Name: "Allow for this session: " + visible.Line(wider), Kind: "allow_always"}
+		if lasting {
+			more.ID, more.Name = string(approval.WorkspaceWider), "Always allow in this folder: "+visible.Line(wider)
+		}
+		options = append(options, more)
+	}
 	return append(options, permissionOption{ID: string(approval.Deny), Name: "Deny", Kind: "reject_once"})
 }

@@ -127,6 +127,9 @@ func (c *conversation) ready(ctx context.Context) error {
 	case provider.NeedsModel:
 		advised.Message += " Select one in the options of the session, start xcsh-ls acp with --model, or run 'xcsh-ls login' in a terminal."
 	case provider.NeedsKey:
+		if login, _ := f.Data["login"].(string); login != "" { // the message names the commands of another protocol
+			advised.Message = login
+		}
 		advised.Message += fmt.Sprintf(" Run 'xcsh-ls login %v' in a terminal, or choose another model in the options of the session.", f.Data["provider"])
 	}
 	return &advised

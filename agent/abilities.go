@@ -16,8 +16,7 @@ type source func(ctx context.Context, h *host) []tool.Tool
 // sources are the sources of tools, in the order in which models see their tools.
 func sources() []source {
 	return []source{
-		serverTools,
-		subagents,
+		editorTools, serverTools, subagents,
 	}
 }
 
@@ -33,7 +32,7 @@ func (h *host) tools(ctx context.Context, own recorded.Setup) []tool.Tool {
 			}
 		}
 	}
-	return list
+	return h.honoured(ctx, list)
 }
 
 // found returns the user's set-up that holds for the conversation. It is read at the beginning of a turn, and again

@@ -34,7 +34,7 @@ func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.
 	if _, err := tool.SaveEdits(ctx, s.m.cfg.Workspace, s.cwd, true); err != nil { // the user knows the unsaved files
 		return nil, err
 	}
-	out, err := s.m.cfg.Shell.Run(ctx, tool.Command{Line: command, Cwd: s.cwd, Keep: s.keeper(log), Own: true}, func(partial tool.Output) {
+	out, err := s.m.cfg.Shell.Run(ctx, tool.Command{Line: command, Shell: (&host{s: s, log: log}).shell(ctx), Cwd: s.cwd, Keep: s.keeper(log), Own: true}, func(partial tool.Output) {
 		s.emit(log, event.BashUpdate{Text: partial.Output})
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/agent/configured"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
@@ -90,7 +91,7 @@ func (h *host) due(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	tokens := h.s.memo(h.log).Size(c.Messages, func() int { return provider.FixedLen(h.instructions(ctx, own)) })
-	return h.s.m.cfg.Compaction.Due(tokens, p.model.Window()), nil
+	return h.compaction(ctx, p.model).Due(tokens, p.model.Window()), nil
 }
 
 // compact plans, asks for the summary and records it. The run that it belongs to prevents other
@@ -186,11 +187,12 @@ func (s *Session) plan(ctx context.Context, log *session.Log) (*compaction.Plan,
 	if err != nil {
 		return nil, err
 	}
-	plan, err := compaction.Prepare(compaction.Items(c), last, previous, s.m.cfg.Compaction.For(p.model.Window()))
+	settings := (&host{s: s, log: log}).compaction(ctx, p.model)
+	plan, err := compaction.Prepare(compaction.Items(c), last, previous, settings.For(p.model.Window()))
 	if err != nil {
 		return nil, err
 	}
-	plan.Room = s.m.cfg.Compaction.Room(p.model.Window())
+	plan.Room = settings.Room(p.model.Window())
 	return plan, nil
 }
 
@@ -210,7 +212,7 @@ func (s *Session) summarise(ctx context.Context, log *session.Log, plan *compact
 func (s *Session) ask(ctx context.Context, log *session.Log, q compaction.Question) (string, error) {
 	h := &host{s: s, log: log}
 	prompt := Input{Text: q.Prompt}.message(s.m.now().UnixMilli())
-	message, err := loop.Ask(ctx, s.m.cfg.Retry, h.Emit, func(ctx context.Context) (provider.Provider, provider.Request, error) {
+	message, err := loop.Ask(ctx, configured.Retry(h.found(ctx), s.m.cfg.Retry), h.Emit, func(ctx context.Context) (provider.Provider, provider.Request, error) {
 		service, req, err := h.requestTo(ctx, s.summarising)
 		req.System, req.Messages, req.Tools, req.Size, req.OneOff = q.System, []provider.Message{prompt}, nil, 0, true
 		return service, req, err

@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/agent/ttsr"
@@ -101,6 +102,8 @@ type Defaults struct {
 type Toolbox struct {
 	Tools     []tool.Tool // the order is part of every request, so it must not change
 	Workspace tool.Workspace
+
+	Senses *senses.Senses // what the editor knows about code; nil: there is no editor that can be asked
 
 	Shell *tool.Shell // runs the user's commands; nil runs none
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/configured"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/hosting"
@@ -119,7 +120,7 @@ func (s *Session) Models(ctx context.Context) (list []provider.Info, err error) 
 		return err
 	})
 	if !hosted {
-		return s.m.Models(ctx), nil
+		return configured.Models(s.Found(ctx), s.m.Models(ctx)), nil
 	}
 	return list, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/configured"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -108,14 +109,14 @@ func (h *host) request(ctx context.Context, c session.Context, p picked) (provid
 		return nil, provider.Request{}, err
 	}
 	system, tools := h.instructions(ctx, own)
-	messages, unsigned := h.messages(c, model)
+	messages, unsigned := h.messages(ctx, c, model)
 	if unsigned && slices.Contains(model.SupportedLevels(), provider.Off) {
 		level = provider.Off // with thinking, the answer that the results belong to needs its own
 	}
 	size := h.s.memo(h.log).Size(c.Messages, func() int { return provider.FixedLen(system, tools) })
 	return h.watching(service, c, own), provider.Request{
 		Model: model, Thinking: level, Tier: tiers.For(model), Key: key, SessionID: h.log.Header().ID, Size: size,
-		Messages: messages, Prepared: true, System: system, Tools: tools,
+		Messages: messages, Prepared: true, System: system, Tools: tools, Budgets: configured.Budgets(h.found(ctx)),
 	}, nil
 }
 
@@ -149,6 +150,13 @@ func (h *host) Find(ctx context.Context, call provider.Block) (m loop.Meant, ok 
 		return m, false, nil
 	}
 	m.Tool, m.Args, ok, err = h.find(ctx, call.Name, call.Arguments)
+	if ok && err == nil {
+		on := h.honoured(ctx, []tool.Tool{m.Tool})
+		if len(on) == 0 {
+			return m, false, nil
+		}
+		m.Tool = on[0]
+	}
 	if ok && err == nil && m.Tool.Remote != nil {
 		own, setupErr := h.setup()
 		if setupErr != nil || !own.Allows(m.Tool.Name, m.Tool.Changes) {
@@ -169,13 +177,14 @@ func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		if err != nil {
 			break // a tool may be one that the session turned off
 		}
+		t = h.sensing(t)
 		if h.s.m.cfg.Setups != nil {
 			t = h.noting(t)
 		}
 		byName[t.Name] = t
 	}
 	return byName, tool.Env{
-		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Background: h.s.background,
+		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Background: h.s.background, Shell: h.shell(ctx),
 		Resource: func(tool, address string, write bool) (string, error) { return h.resource(ctx, tool, address, write) },
 		Abandoned: func(name string) {
 			h.s.m.log.Error("a tool call did not stop and was abandoned", zap.String("tool", name))

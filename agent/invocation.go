@@ -37,10 +37,10 @@ type invocable struct {
 	told  bool            // guarded by mu
 }
 
-// Invocable returns the skills and templates of the set-up that was found for the session. If they are others than
+// Invocable returns the skills and templates of the set-up that was found for the session, and the prompts of its servers. If they are others than
 // the last time, it publishes that.
 func (s *Session) Invocable(found *setup.Resolved) []setup.Command {
-	list := found.Commands()
+	list := append(found.Commands(), s.servers.Commands()...)
 	s.invocable.mu.Lock()
 	changed := s.invocable.told && !slices.Equal(s.invocable.known, list)
 	s.invocable.known, s.invocable.told = list, true

@@ -105,8 +105,8 @@ func modeInPi(d *session.Document, leaf session.Leaf, none sessionMode) (session
 	return none, nil
 }
 
-// preparePlan notifies the user, with the first prompt, that a session is in plan mode or that plan
-// mode is paused. If plan mode has no record yet, preparePlan writes one before the prompt hides that.
+// preparePlan notifies the user, with the first prompt, that a session is in plan mode, that plan mode is
+// paused, or that the session is in a mode without effect here. If plan mode has no record yet, preparePlan writes one before the prompt hides that.
 func (s *Session) preparePlan(log *session.Log) error {
 	m, err := currentMode(log)
 	text := map[string]string{
@@ -114,6 +114,7 @@ func (s *Session) preparePlan(log *session.Log) error {
 			"To turn it off, run Set Session Mode (xcsh.setMode) or, in an ACP client, /plan off.",
 		PlanPaused: "Plan mode is paused: the model can make changes. " +
 			"To continue planning, run Set Session Mode (xcsh.setMode) or, in an ACP client, /plan on.",
+		goalMode: onlyOmp(goalMode), vibeMode: onlyOmp(vibeMode),
 	}[m.name]
 	if err != nil || text == "" {
 		return err
@@ -125,6 +126,16 @@ func (s *Session) preparePlan(log *session.Log) error {
 		return nil
 	}
 	return s.recordMode(log, PlanMode, "")
+}
+
+// The modes of oh-my-pi that have no effect here.
+const (
+	goalMode = "goal"
+	vibeMode = "vibe"
+)
+
+func onlyOmp(mode string) string {
+	return "This session is in " + mode + " mode, which only oh-my-pi has. It goes on here as an ordinary conversation."
 }
 
 func currentMode(log *session.Log) (m sessionMode, err error) {

@@ -71,11 +71,6 @@ func (s *Session) publishApprovals() {
 // as after it was answered.
 func (s *Session) Approve(id string, d approval.Decision) error { return s.gate.Answer(id, d) }
 
-// ApproveWider is [Session.Approve] that adds the wider rules of the prompt.
-func (s *Session) ApproveWider(id string, d approval.Decision) error {
-	return s.gate.AnswerWider(id, d)
-}
-
 // Deny denies the call of a permission prompt and gives the model the user's reason. Its errors are those
 // of [Session.Approve].
 func (s *Session) Deny(id, reason string) error { return s.gate.Deny(id, reason) }
@@ -100,7 +95,7 @@ func (s *Session) ApprovalMode() approval.Mode { return s.gate.Mode() }
 // that the user sees it, and again after the question, which may have waited for hours: a change
 // that differs from the shown one is not written.
 func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) (tool.Permission, error) {
-	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args, Digest: t.Digest, MCP: t.Remote, Task: h.task}
+	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args, Digest: t.Digest, MCP: t.Remote, Edits: t.Edits, Task: h.task}
 	if t.Remote != nil {
 		r.Tool = t.Name // the call may have another one
 	}
@@ -143,6 +138,7 @@ func (h *host) main() *host {
 
 // permit requests permission from the gate.
 func (h *host) permit(ctx context.Context, r approval.Request) (tool.Permission, error) {
+	r = h.asked(ctx, r)
 	grant, err := h.s.gate.Ask(ctx, r)
 	if err != nil {
 		return tool.Permission{}, err

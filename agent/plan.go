@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/agent/task"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -62,8 +63,13 @@ type planning struct{ *host }
 // Permit refuses, while the session is in plan mode, every tool that changes something but the
 // plan file. The mode is checked again after a question, which may have waited for hours.
 //
-// Differs: the programs run commands in plan mode.
+// A command that only reads runs in the strict sandbox.
+//
+// Differs: the programs run all commands in plan mode.
 func (p planning) Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) (tool.Permission, error) {
+	if p.readsInPlan(ctx, t, args) {
+		return tool.Permission{Level: sandbox.Strict}, nil
+	}
 	granted, err := p.inPlan(t, args)
 	if granted || err != nil {
 		return tool.Permission{}, err
@@ -74,6 +80,12 @@ func (p planning) Permit(ctx context.Context, call provider.Block, t tool.Tool, 
 	}
 	_, err = p.inPlan(t, args)
 	return permission, err
+}
+
+// readsInPlan reports whether a call in plan mode is a command that only reads.
+func (p planning) readsInPlan(ctx context.Context, t tool.Tool, args json.RawMessage) bool {
+	plan, err := p.plan()
+	return err == nil && plan.on() && p.s.gate.OnlyReads(p.asked(ctx, approval.Request{Tool: t.Name, Args: args}))
 }
 
 // Request adds the instructions of plan mode to every request, so that no compaction loses it, and
@@ -87,7 +99,7 @@ func (p planning) Request(ctx context.Context) (provider.Provider, provider.Requ
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
-	req.System += plan.instructions()
+	req.System += plan.instructions(p.readsCommands())
 	if plan.on() {
 		req.Tools = p.offered(ctx, plan, req.Tools)
 	}
@@ -98,8 +110,8 @@ func (p planning) Request(ctx context.Context) (provider.Provider, provider.Requ
 func (p planning) offered(ctx context.Context, plan plan, all []provider.Tool) (tools []provider.Tool) {
 	byName, _ := p.Tools(ctx)
 	for _, t := range all {
-		changes := byName[t.Name].Changes && !p.readsRemotely(byName[t.Name])
-		if t.Name != tool.ExitPlanMode && (!changes || t.Name == task.Name || plan.writable() && isWrite(t.Name)) {
+		changes := byName[t.Name].Changes && byName[t.Name].Reads == nil && !p.readsRemotely(byName[t.Name])
+		if t.Name != tool.ExitPlanMode && (!changes || t.Name == task.Name || plan.writable() && isWrite(t.Name) || t.Name == "bash" && p.readsCommands()) {
 			tools = append(tools, t)
 		}
 	}
@@ -119,6 +131,11 @@ func (p planning) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		byName["write"] = tool.WithProposals(write, exit)
 	}
 	return byName, env
+}
+
+// readsCommands reports whether commands that only read can be run.
+func (h *host) readsCommands() bool {
+	return h.s.m.cfg.Sandbox && h.s.gate.Mode() != approval.ReadOnly
 }
 
 // readsRemotely reports whether a tool is one of a server that says that it only reads, and that the user has allowed permanently.
@@ -219,9 +236,15 @@ func (p plan) refusal(name string) error {
 }
 
 // instructions returns the part of the system prompt about plan mode. It is the same in all requests
-// of a mode, so that a service's cache stays valid.
-func (p plan) instructions() string {
+// of a mode, so that a service's cache stays valid. commands reports that those that only read run.
+func (p plan) instructions(commands bool) string {
 	file := fault.OneLine(p.file)
+	refused := "Other tools that change something, and all commands, are refused."
+	rules := planRules
+	if commands {
+		refused = "Other tools that change something, and commands that do more than read, are refused."
+		rules = planRulesWithCommands
+	}
 	switch {
 	case p.mode == PlanPaused && p.file != "":
 		return `
@@ -235,7 +258,7 @@ exists and is relevant to the task, read it first.
 	case !p.writable():
 		return `
 <plan_mode>
-` + planRules + `Nothing may be changed, so put the plan into your answer.
+` + rules + `Nothing may be changed, so put the plan into your answer.
 Only the user can end plan mode, with the command xcsh.setMode.
 </plan_mode>
 `
@@ -248,8 +271,8 @@ Only the user can end plan mode, with the command xcsh.setMode.
 	}
 	return `
 <plan_mode>
-` + planRules + `Write the plan to the plan file ` + file + ` with write or edit; nothing else may be changed. If the file exists,
-read it first and bring it up to date. Other tools that change something, and all commands, are refused.
+` + rules + `Write the plan to the plan file ` + file + ` with write or edit; nothing else may be changed. If the file exists,
+read it first and bring it up to date. ` + refused + `
 When the plan is complete, ` + proposal + `: the user reads the plan file and decides. Don't ask for approval in
 your answer. If the user doesn't approve the plan, plan mode stays on: revise the plan.
 Only the user can end plan mode, by approving the plan or with the command xcsh.setMode.
@@ -257,4 +280,7 @@ Only the user can end plan mode, by approving the plan or with the command xcsh.
 `
 }
 
-const planRules = "Plan mode is on. Explore with read, grep, find and ls, and work out a plan; do not carry it out.\n"
+const (
+	planRules             = "Plan mode is on. Explore with read, grep, find and ls, and work out a plan; do not carry it out.\n"
+	planRulesWithCommands = "Plan mode is on. Explore with read, grep, find, ls and simple commands such as git log, and work out a plan; do not carry it out.\n"
+)

@@ -45,7 +45,9 @@ func (s *Session) Instructions(ctx context.Context, d *session.Document, leaf se
 	if err != nil {
 		s.m.log.Warn("the setup that the session records cannot be read", zap.Error(err)) // the next request reports it
 	}
-	return (&host{s: s, log: s.current()}).instruct(ctx, own)
+	h := &host{s: s, log: s.current()}
+	h.resolved = s.m.setups().Resolve(ctx, s.setupQueryOf(d.Dialect())) // the session's own lock may be held
+	return h.instruct(ctx, own)
 }
 
 // instruct returns the system prompt and the tools of the conversation with a recorded setup.

@@ -1,11 +1,14 @@
 package agent
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/configured"
 	"github.com/xcsh-ls/xcsh-ls/agent/convert"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/imaging"
@@ -39,9 +42,13 @@ func (h *host) rejected() rejected {
 
 // messages returns the conversation for a request to a model, with content that the service accepts. unsigned
 // reports that the thinking that led to the last tool call is left out.
-func (h *host) messages(c session.Context, model provider.Model) (all []provider.Message, unsigned bool) {
+func (h *host) messages(ctx context.Context, c session.Context, model provider.Model) (all []provider.Message, unsigned bool) {
 	no := h.rejected()
-	r := h.s.memo(h.log).Request(c.Messages, model, memo.Without{Images: no.images, Thinking: no.thinking, Reason: imageRejected})
+	without := memo.Without{Images: no.images, Thinking: no.thinking, Reason: imageRejected}
+	if configured.BlocksImages(h.found(ctx)) {
+		without.Images, without.Reason = math.MaxInt64, "the setting images.blockImages is on"
+	}
+	r := h.s.memo(h.log).Request(c.Messages, model, without)
 	return h.withHistory(r), no.thinking > 0 && r.Last == provider.RoleToolResult
 }
 

@@ -196,7 +196,7 @@ func (s *Session) turn(ctx context.Context, r *run, log *session.Log, prompt pro
 	s.orient(ctx, log)
 	h := &host{s: s, log: log, inTurn: true}
 	h.loadRules(ctx)
-	l := loop.Run{Host: planning{h}, Queue: &s.queue, Retry: s.m.cfg.Retry, Now: s.m.now}
+	l := loop.Run{Host: planning{h}, Queue: &s.queue, Retry: h.retry(ctx), Now: s.m.now}
 	lost, err := h.interrupted()
 	if err != nil {
 		s.m.log.Warn("calls that were interrupted cannot be found", zap.Error(err)) // their results stay missing

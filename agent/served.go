@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
 	"github.com/xcsh-ls/xcsh-ls/agent/serving"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
@@ -28,7 +29,8 @@ func (m *Manager) addServers(s *Session) {
 	c := serving.Config{
 		Env: os.Environ(), Version: m.cfg.Servers.Version, Log: m.log.Named("mcp"), Run: m.cfg.Servers.RunValue,
 		Notify:    func(text string) { s.Report(notice(text)) },
-		Activated: s.recordActivated,
+		Activated: s.recordActivated, PromptsChanged: func() { s.Report(event.CommandsChanged{}) },
+		AskUser: s.AskUser, CanAsk: s.CanAsk,
 	}
 	s.servers = serving.New(c)
 }
@@ -166,18 +168,13 @@ func (s *Session) ReconnectServer(ctx context.Context, name string) error {
 	return s.servers.Reconnect(ctx, s.wantedServers(s.current(), s.Found(ctx)), name)
 }
 
-// ServerPrompts returns the prompts of the servers that run. It starts none.
-func (s *Session) ServerPrompts(ctx context.Context) []mcp.Prompt {
-	if running := s.servers.Servers(); running != nil {
-		return running.Prompts(ctx)
-	}
-	return nil
-}
+// ServerPrompts returns the prompts of the servers that run, as far as they are known. It starts none.
+func (s *Session) ServerPrompts() []mcp.Prompt { return s.servers.Prompts() }
 
 // ServerPrompt returns the text of a prompt of a server that runs. args are the words after its name, "key=value" with quotes around
 // values with blanks.
 func (s *Session) ServerPrompt(ctx context.Context, server, name, args string) (string, error) {
-	for _, p := range s.ServerPrompts(ctx) {
+	for _, p := range s.ServerPrompts() {
 		if p.Server != server || p.Name != name {
 			continue
 		}
@@ -185,8 +182,21 @@ func (s *Session) ServerPrompt(ctx context.Context, server, name, args string) (
 		if err != nil {
 			return "", err
 		}
-		log := s.current()
-		return serving.PromptText(ctx, s.servers.Servers(), tool.Env{Cwd: s.cwd, Keep: s.keeper(log)}, p, values)
+		if running := s.servers.Servers(); running != nil {
+			return serving.PromptText(ctx, running, tool.Env{Cwd: s.cwd, Keep: s.keeper(s.current())}, p, values)
+		}
 	}
 	return "", fault.New(fault.NotFound, "There is no prompt %s of the MCP server %s now.", fault.OneLine(name), fault.OneLine(server))
+}
+
+// ServerCommand returns the text of the prompt of a server with a name as the user types it, "SERVER:NAME". It is not ok for any other
+// name.
+func (s *Session) ServerCommand(ctx context.Context, typed, args string) (text string, ok bool, err error) {
+	for _, p := range s.ServerPrompts() {
+		if serving.CommandName(p) == typed {
+			text, err = s.ServerPrompt(ctx, p.Server, p.Name, args)
+			return text, true, err
+		}
+	}
+	return "", false, nil
 }

@@ -50,8 +50,11 @@ func (s *Session) Found(ctx context.Context) *setup.Resolved {
 }
 
 // setupQuery is what the set-up of a conversation is looked up for.
-func (s *Session) setupQuery(log *session.Log) setup.Query {
-	return setup.Query{Cwd: s.cwd, Program: dialectOf(log), Restricted: s.m.cfg.Restricted != nil && s.m.cfg.Restricted()}
+func (s *Session) setupQuery(log *session.Log) setup.Query { return s.setupQueryOf(dialectOf(log)) }
+
+// setupQueryOf is what the set-up of a session of a program is looked up for.
+func (s *Session) setupQueryOf(program session.Dialect) setup.Query {
+	return setup.Query{Cwd: s.cwd, Program: program, Restricted: s.m.cfg.Restricted != nil && s.m.cfg.Restricted()}
 }
 
 // Dialect returns the program whose rules the session's file follows.

@@ -84,6 +84,9 @@ func (h *host) permitTasks(ctx context.Context, r approval.Request) (tool.Permis
 	if err != nil {
 		return tool.Permission{}, err
 	}
+	if r = h.asked(ctx, r); r.AlwaysAsk {
+		return h.permit(ctx, r)
+	}
 	if h.s.gate.Mode() != approval.Ask || c.Reads(task.Agents(h.found(ctx)), h.tools(ctx, own)) {
 		return tool.Permission{}, nil
 	}

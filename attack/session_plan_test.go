@@ -42,7 +42,9 @@ func changes(v *victim) [][]providertest.Call {
 		call("write", map[string]any{"path": v.path("main.go"), "content": "x"}),
 		call("edit", map[string]any{"path": "main.go", "edits": []any{map[string]any{"oldText": "package", "newText": "broken"}}}),
 		bash("echo hi > y.txt"),
-		bash("git status"),
+		bash("git status; touch y.txt"),
+		bash("cat main.go > z.txt"),
+		call("bash", map[string]any{"command": "cat main.go", "background": true}),
 		call("write", map[string]any{"path": "local/PLAN.md", "content": "x"}),
 		call("write", map[string]any{"path": "PLAN.md", "content": "x"}),
 		call("write", map[string]any{"path": "local://other.md", "content": "x"}),
@@ -81,6 +83,31 @@ func TestPlanModeHolds(t *testing.T) {
 				require.Contains(t, string(v.Requests()[0].Body), "Plan mode is on", "the model knows the mode")
 			})
 		}
+	}
+}
+
+// A command that only reads runs in plan mode, in the strict sandbox also if everything is allowed, but not in the mode
+// read-only.
+func TestPlanModeReadsWithCommands(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"read-only", "ask", "yolo"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t)
+			v.needsSandbox()
+			v.write(v.path("main.go"), "package main\n")
+			v.does(bash("cat main.go"), bash("cat "+filepath.Join(v.home, ".ssh/id_rsa")))
+			v.ask("--resume", v.session(inPlan), "--approval", mode)
+			results := v.results()
+			require.Len(t, results, 2)
+			if mode == "read-only" {
+				require.Contains(t, results[0], "Plan mode is on")
+			} else {
+				require.Equal(t, "package main\n", results[0])
+				require.Contains(t, string(v.Requests()[0].Body), "git log")
+			}
+			require.Empty(t, v.leaked())
+		})
 	}
 }
 
@@ -301,7 +328,9 @@ func TestPlanModeInEveryFormat(t *testing.T) {
 					require.Contains(t, r.System, "Plan mode is on.")
 					var names []string
 					for _, tool := range r.Tools {
-						names = append(names, tool.Name)
+						if tool.Name != "bash" { // it needs the machine's sandbox
+							names = append(names, tool.Name)
+						}
 					}
 					require.Equal(t, []string{"read", "edit", "write", "grep", "find", "ls", "process", "exit_plan_mode"}, names)
 				}

@@ -17,7 +17,9 @@ var unmeasured = map[string]string{
 	"xcsh.models":    "the catalog is part of the program",
 	"xcsh.providers": "the catalog is part of the program",
 	"xcsh.setup":     "it reads the files of a set-up, of no session",
-	"xcsh.trash":     "it reads the beginnings and ends of the files in the trash, as the measured xcsh.list does",
+
+	"xcsh.commandsList": "it reads the files of a set-up, of no session",
+	"xcsh.trash":        "it reads the beginnings and ends of the files in the trash, as the measured xcsh.list does",
 }
 
 // A new command that reads needs a row, or a reason why its cost cannot grow with a session.

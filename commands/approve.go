@@ -25,8 +25,7 @@ var setApproval = New(Spec{
 type ApproveArgs struct {
 	Folder
 	ID       string            `json:"id" jsonschema:"The ID of the tool call."`
-	Decision approval.Decision `json:"decision" jsonschema:"once, session, workspace or deny."`
-	Wider    bool              `json:"wider,omitempty" jsonschema:"Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace."`
+	Decision approval.Decision `json:"decision" jsonschema:"once, session, workspace or deny; session-wider or workspace-wider for a prompt with wider rules."`
 	Reason   string            `json:"reason,omitempty" jsonschema:"Why the call is denied, for the model. Only with the decision deny."`
 	Content  *string           `json:"content,omitempty" jsonschema:"The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal."`
 	Base     string            `json:"base,omitempty" jsonschema:"The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written."`
@@ -72,8 +71,6 @@ func answerPrompt(live *agent.Session, a ApproveArgs) error {
 		return fault.New(fault.InvalidArgument, "A reason is only allowed with the decision deny.").With("field", "reason")
 	case a.Content != nil && a.Decision != approval.Once:
 		return fault.New(fault.InvalidArgument, "Another text is only allowed with the decision once.").With("field", "content")
-	case a.Wider:
-		return live.ApproveWider(a.ID, a.Decision)
 	case a.Content != nil:
 		return live.Revise(a.ID, a.Base, *a.Content)
 	case a.Reason != "":
@@ -98,7 +95,7 @@ func (p prompter) decision(ctx context.Context, live *agent.Session, id string) 
 	return choose(ctx, p, need{
 		question: strings.Join(append([]string{"Allow this action?"}, asked.Warnings()...), "\n"), nothing: "No answer selected",
 		input: InputText, field: "decision", choices: []approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny},
-	}, answers, func(d approval.Decision) string { return decisionTitle(d, asked.Allows()) })
+	}, answers, func(d approval.Decision) string { return decisionTitle(d, asked) })
 }
 
 // maxAllows is the longest description of what a choice allows, in UTF-16 units. A choice
@@ -109,17 +106,25 @@ func answersTo(p approval.Prompt) []approval.Decision {
 	if allows := p.Allows(); allows == "" || rawjson.UTF16Len(allows) > maxAllows {
 		return []approval.Decision{approval.Once, approval.Deny}
 	}
-	return []approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny}
+	all := []approval.Decision{approval.Once, approval.Session, approval.Workspace}
+	if wider := p.AllowsWider(); wider != "" && rawjson.UTF16Len(wider) <= maxAllows {
+		all = append(all, approval.SessionWider, approval.WorkspaceWider)
+	}
+	return append(all, approval.Deny)
 }
 
-func decisionTitle(d approval.Decision, allows string) string {
+func decisionTitle(d approval.Decision, p approval.Prompt) string {
 	switch d {
 	case approval.Once:
 		return "Allow"
 	case approval.Session:
-		return "Allow for this session: " + fault.OneLine(allows)
+		return "Allow for this session: " + fault.OneLine(p.Allows())
 	case approval.Workspace:
-		return "Always allow in this folder: " + fault.OneLine(allows)
+		return "Always allow in this folder: " + fault.OneLine(p.Allows())
+	case approval.SessionWider:
+		return "Allow for this session: " + fault.OneLine(p.AllowsWider())
+	case approval.WorkspaceWider:
+		return "Always allow in this folder: " + fault.OneLine(p.AllowsWider())
 	default:
 		return "Deny"
 	}

@@ -11,7 +11,7 @@ import (
 
 var commandsList = New(Spec{
 	Name: "xcsh.commandsList", Title: "List Skills and Templates", Flags: ReadOnly,
-	Doc: "List the skills and templates that a prompt can begin with, as in \"/name arguments\" and \"/skill:name arguments\". " +
+	Doc: "List the skills, the templates and the prompts of running MCP servers that a prompt can begin with, as in \"/name arguments\", \"/skill:name arguments\" and \"/server:name key=value\". " +
 		"Slash commands of xcsh-ls come first; a template with the name of one is left out.",
 }, runCommandsList)
 
@@ -24,7 +24,11 @@ func runCommandsList(ctx context.Context, env *Env, a Folder) ([]setup.Command, 
 	if err != nil {
 		return nil, err
 	}
-	return notSlashes(found.Commands()), ctx.Err()
+	list := found.Commands()
+	if live := env.Sessions.Live(cwd); live != nil {
+		list = live.Invocable(found)
+	}
+	return notSlashes(list), ctx.Err()
 }
 
 // namesIn returns what a prompt in a session can begin with.

@@ -16,8 +16,8 @@ type Expanded struct {
 	Path string `json:"path,omitempty" jsonschema:"The file of the skill or template."`
 }
 
-// Expand replaces the text of in, "/name arguments" of a skill or template of the session's set-up, by what it stands
-// for. It returns nil and changes nothing for any other text, for the names of slash commands, and if another program
+// Expand replaces the text of in, "/name arguments" of a skill or template of the session's set-up or of a prompt of a server that
+// runs, by what it stands for. It returns nil and changes nothing for any other text, for the names of slash commands, and if another program
 // answers, which expands its own.
 func Expand(ctx context.Context, live *agent.Session, in *agent.Input) (*Expanded, error) {
 	name, args, ok := composer.Slash(in.Text)
@@ -27,7 +27,21 @@ func Expand(ctx context.Context, live *agent.Session, in *agent.Input) (*Expande
 	if _, _, own := SlashOf(in.Text); own {
 		return nil, nil
 	}
-	return expandIn(live.Found(ctx), in, name, args)
+	made, err := expandIn(live.Found(ctx), in, name, args)
+	if made != nil || err != nil {
+		return made, err
+	}
+	return expandServer(ctx, live, in, name, args)
+}
+
+// expandServer replaces the text of in by a prompt of a server, "/SERVER:NAME key=value".
+func expandServer(ctx context.Context, live *agent.Session, in *agent.Input, name, args string) (*Expanded, error) {
+	text, ok, err := live.ServerCommand(ctx, name, args)
+	if !ok || err != nil {
+		return nil, err
+	}
+	in.Typed, in.Text = in.Text, text
+	return &Expanded{Name: name}, nil
 }
 
 func expandIn(found *setup.Resolved, in *agent.Input, name, args string) (*Expanded, error) {

@@ -94,10 +94,14 @@ func withActions(err error, current engine.Status, offer *EngineOffer) error {
 			event.Action{Title: "Start Again", Command: "xcsh.setEngine", Arguments: map[string]any{"engine": current.Name}},
 			event.Action{Title: "Use xcsh-ls", Command: "xcsh.setEngine", Arguments: map[string]any{"engine": engine.Own}})
 	case class == "" && (offer != nil || reason != ""):
+		program, _ := f.Data["program"].(string) // which is signed in
 		if offer != nil {
 			actions = append(actions, event.Action{
 				Title: "Use " + offer.Engine, Command: "xcsh.setEngine", Arguments: map[string]any{"engine": offer.Engine, "remember": true},
 			})
+		}
+		if program != "" && (offer == nil || offer.Engine != program) {
+			actions = append(actions, event.Action{Title: "Use " + program, Command: "xcsh.setEngine", Arguments: map[string]any{"engine": program}})
 		}
 		actions = append(actions, waysIn(reason, f)...)
 	default:

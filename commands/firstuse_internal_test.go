@@ -8,6 +8,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -49,6 +50,8 @@ func TestTheWaysToContinue(t *testing.T) {
 		"ended":                {failure.With("class", "engine"), hosted, []string{"Start Again", "Use xcsh-ls"}},
 		"ended long ago":       {failure.With("class", "engine"), own, nil},
 		"no model":             {failure, own, []string{"Use omp"}},
+		"signed in":            {failure.With("reason", provider.NeedsKey).With("program", "pi"), own, []string{"Use omp", "Use pi", "Enter Key…", "Choose Another Model"}},
+		"signed in, offered":   {failure.With("reason", provider.NeedsKey).With("program", "omp"), own, []string{"Use omp", "Enter Key…", "Choose Another Model"}},
 		"a service":            {failure.With("class", "auth"), own, nil},
 		"with actions already": {failure.With("class", "login").With("actions", given), hosted, []string{"Given"}},
 		"another kind":         {fault.New(fault.Busy, "Wait.").With("class", "login"), hosted, nil},

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -10,7 +11,10 @@ import (
 	"strings"
 
 	"github.com/spf13/afero"
+	"go.yaml.in/yaml/v3"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/agentdb"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
 	"github.com/xcsh-ls/xcsh-ls/session/redact"
@@ -40,13 +44,30 @@ func (job exportJob) redactor() *exporter.Redactor {
 func (job exportJob) knownSecrets() []string {
 	known := redact.KnownOf(os.Environ())
 	for _, root := range job.finder.Roots {
-		for _, name := range []string{"auth.json", "models.json"} {
+		for _, name := range append(catalog.ModelsFiles(), catalog.AuthFile) {
 			if content, err := readBounded(job.fs, filepath.Join(root.AgentDir, name)); err == nil {
-				known = append(known, redact.KnownIn(content, os.Getenv)...)
+				known = append(known, redact.KnownIn(asJSON(content), os.Getenv)...)
 			}
+		}
+		stored := agentdb.Reader{Fs: job.fs}
+		list, _ := stored.Read(context.Background(), agentdb.PathIn(root.AgentDir)) // the keys of one that cannot be read cannot be used either
+		for _, c := range list {
+			known = append(known, redact.KnownOf([]string{"API_KEY=" + c.Key, "API_KEY=" + c.Access()})...)
 		}
 	}
 	return known
+}
+
+// asJSON returns the content of a file with keys, which may be YAML, as JSON.
+func asJSON(content []byte) []byte {
+	var value any
+	if json.Valid(content) || yaml.Unmarshal(content, &value) != nil {
+		return content
+	}
+	if raw, err := json.Marshal(value); err == nil {
+		return raw
+	}
+	return content
 }
 
 // readBounded reads a regular file of limited size.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
@@ -57,6 +58,12 @@ type ApproveParams struct {
 	// Rules are the rules that the decisions session and workspace would add. The text of each
 	// describes it exactly.
 	Rules []approval.Rule `json:"rules,omitempty"`
+
+	// Wider are the rules that the decisions session-wider and workspace-wider would add. It is absent for most calls.
+	Wider []approval.Rule `json:"wider,omitempty"`
+
+	// MCP is the origin of a tool of an MCP server, absent for other tools.
+	MCP *tool.Remote `json:"mcp,omitempty"`
 }
 
 // ApproveResult is the answer to xcsh/approve.
@@ -83,7 +90,7 @@ func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approva
 		Cwd: r.Cwd, SessionID: r.SessionID, ID: r.ID, Tool: r.Tool, Args: r.Args,
 		Title: visible.Text(r.Preview.Title), Diff: r.Preview.Diff, Paths: r.Preview.Paths, Base: r.Preview.Base,
 		Outside: r.Outside, Rules: r.Rules, Protected: r.Protected, Unsandboxed: r.Unsandboxed, Blocked: r.Blocked,
-		Changed: r.Changed, Hosted: r.Hosted, Task: r.Task,
+		Changed: r.Changed, Hosted: r.Hosted, Task: r.Task, Wider: r.Wider, MCP: r.MCP,
 	})
 	if err != nil {
 		return approval.Deny, err
@@ -96,7 +103,7 @@ func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approva
 		return approval.Deny, nil
 	}
 	switch result.Decision {
-	case approval.Once, approval.Session, approval.Workspace:
+	case approval.Once, approval.Session, approval.Workspace, approval.SessionWider, approval.WorkspaceWider:
 		return result.Decision, nil
 	}
 	if result.Reason != "" {

@@ -66,6 +66,23 @@ func (c *configuration) hooks() bool {
 	return c.settings.UI.Hooks
 }
 
+// editor returns the requests about code that the client announces. A client that does not trust the workspace gets none.
+func (c *configuration) editor() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.settings.Restricted {
+		return nil
+	}
+	return c.settings.UI.Editor
+}
+
+// diagnosesEdits reports whether results of edits get the new errors of the file.
+func (c *configuration) diagnosesEdits() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings.DiagnosticsAfterEdit == nil || *c.settings.DiagnosticsAfterEdit
+}
+
 // saving reports whether the client saves documents on request, and what happens to the agent's edits before a command.
 func (c *configuration) saving() (supported bool, policy string) {
 	c.mu.Lock()
@@ -211,7 +228,7 @@ func (s *server) apply(ctx context.Context, next Settings) (problems []string) {
 }
 
 func takesEffectAtOnce(option string) bool {
-	return slices.Contains([]string{"ui.pick", "export.open", "lateValues", "showResumeSummary", "restricted", "engineExtensions", "saveEdits", "ui.save"}, option)
+	return slices.Contains([]string{"ui.pick", "export.open", "lateValues", "showResumeSummary", "restricted", "engineExtensions", "saveEdits", "ui.save", "ui.editor", "diagnosticsAfterEdit"}, option)
 }
 
 // changedOptions returns the names of the options that differ.
@@ -240,11 +257,14 @@ func changedOptions(a, b Settings) (names []string) {
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
 		{"cache.maxBytes", a.Cache.MaxBytes, b.Cache.MaxBytes},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
+		{"keys.commands", a.Keys.Commands, b.Keys.Commands},
 		{"export.open", a.Export.Open, b.Export.Open},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},
 		{"ui.hooks", a.UI.Hooks, b.UI.Hooks},
 		{"ui.save", a.UI.Save, b.UI.Save},
+		{"ui.editor", a.UI.Editor, b.UI.Editor},
 		{"saveEdits", a.SaveEdits, b.SaveEdits},
+		{"diagnosticsAfterEdit", a.DiagnosticsAfterEdit, b.DiagnosticsAfterEdit},
 		{"restricted", a.Restricted, b.Restricted},
 	} {
 		if !reflect.DeepEqual(o.a, o.b) {

@@ -74,6 +74,7 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 			},
 			CanAsk:    func() bool { return true },
 			Workspace: func(disk tool.Workspace) tool.Workspace { return workspace{s, disk} },
+			Editor:    s.senses, DiagnosesEdits: s.config.diagnosesEdits,
 		}
 		if s.keys != nil {
 			c.Keys = s.keys

@@ -10,6 +10,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
@@ -63,6 +64,9 @@ type Client struct {
 		Has(provider string) bool
 		Key(ctx context.Context, provider string) (string, error)
 	}
+
+	Editor         senses.Editor // knows about code
+	DiagnosesEdits func() bool   // reports whether results of edits get the new errors of the file
 
 	// Restricted reports whether the user has not trusted the workspace.
 	Restricted func() bool

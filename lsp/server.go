@@ -55,6 +55,7 @@ type server struct {
 
 	// Set by initialize, before any other message is handled.
 	client  clientInfo
+	senses  *clientSenses
 	keys    *clientKeys // nil if the client keeps no keys
 	notices []string    // messages to show once the client accepts them
 }
@@ -76,6 +77,7 @@ func newServer(ctx context.Context, o Options) *server {
 	close(s.lastHosted)
 	s.memory = memory.New(memory.Config{Clock: o.Clock, Free: o.FreeMemory, Busy: func() bool { return s.conn.Unread() > muchUnread }})
 	s.documents = newDocuments(s.log)
+	s.senses = &clientSenses{s: s, off: map[string]bool{}}
 	s.transcripts = newShownTranscripts()
 	s.progress = newProgresses(s)
 	s.sessions = newSessions(s.log)

@@ -36,6 +36,10 @@ type Settings struct {
 	// SaveEdits is what happens to the agent's unsaved edits before a command runs: auto, ask or off; "" means auto.
 	SaveEdits string
 
+	// DiagnosticsAfterEdit adds the new errors of a file to the result of an edit, if the client reports
+	// diagnostics; nil means true.
+	DiagnosticsAfterEdit *bool
+
 	// CacheRetention is how long services keep the beginning of a conversation in their cache, "short"
 	// or "long"; "auto" and "" mean what PI_CACHE_RETENTION says, else short.
 	CacheRetention string
@@ -46,6 +50,7 @@ type Settings struct {
 
 	Cache       CacheSettings
 	History     HistorySettings
+	Keys        KeySettings
 	Export      ExportSettings
 	ShowSummary *bool // false shows no summary of a resumed session; nil means true
 	LateValues  bool  // the client takes the rest of a large session's state after the answer; see [commands.Env]
@@ -92,6 +97,9 @@ type UISettings struct {
 	Pick  bool // it asks for missing arguments
 	Hooks bool // it answers xcsh/approve, xcsh/beforeSwitch and the other xcsh/before requests
 	Save  bool // it answers xcsh/save
+
+	// Editor are the xcsh/editor/ requests that it answers, without that prefix.
+	Editor []string
 }
 
 // CacheSettings are the settings of the cache directory.
@@ -102,6 +110,11 @@ type CacheSettings struct {
 // HistorySettings are the settings of the prompt history.
 type HistorySettings struct {
 	Enabled *bool // false neither reads nor writes it; nil means true
+}
+
+// KeySettings are the settings of API keys.
+type KeySettings struct {
+	Commands *bool // false runs no commands that print keys; nil means true
 }
 
 // ExportSettings are the settings of exports.
@@ -185,7 +198,10 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"retryLimit": r.wholeNumber(int(MinRetryLimit/time.Second), int(MaxRetryLimit/time.Second), func(n int) {
 			s.RetryLimit = time.Duration(n) * time.Second
 		}),
-		"rememberModel":  set(&r, &s.RememberModel, "true or false"),
+		"rememberModel": set(&r, &s.RememberModel, "true or false"),
+
+		"diagnosticsAfterEdit": set(&r, &s.DiagnosticsAfterEdit, "true or false"),
+
 		"cacheRetention": r.oneOf(&s.CacheRetention, "auto", "short", "long"),
 		"startup": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
@@ -203,6 +219,11 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 				"enabled": set(&r, &s.History.Enabled, "true or false"),
 			})
 		},
+		"keys": func(name string, raw json.RawMessage) {
+			r.object(name, raw, map[string]func(string, json.RawMessage){
+				"commands": set(&r, &s.Keys.Commands, "true or false"),
+			})
+		},
 		"export": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"open": set(&r, &s.Export.Open, "true or false"),
@@ -213,6 +234,8 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 				"pick":  set(&r, &s.UI.Pick, "true or false"),
 				"hooks": set(&r, &s.UI.Hooks, "true or false"),
 				"save":  set(&r, &s.UI.Save, "true or false"),
+
+				"editor": set(&r, &s.UI.Editor, "a list of strings"),
 			})
 		},
 		"showResumeSummary": set(&r, &s.ShowSummary, "true or false"),

@@ -34,22 +34,23 @@ func TestSettings(t *testing.T) {
 		"everything": {
 			`{"agentDir":"/a","sessionDir":"/s","roots":["/r"],"persist":false,"terminalId":"tty1",
 			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only","retries":0,"retryLimit":90,
-			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"export":{"open":false},"showResumeSummary":false,"lateValues":true,"restricted":true,"cacheRetention":"long","cache":{"maxBytes":0}}`,
+			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"keys":{"commands":false},"export":{"open":false},"showResumeSummary":false,"lateValues":true,"restricted":true,"cacheRetention":"long","cache":{"maxBytes":0}}`,
 			lsp.Settings{
 				AgentDir: "/a", SessionDir: "/s", Roots: []string{"/r"}, Persist: &no, TerminalID: "tty1",
 				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only", Retries: new(0), RetryLimit: 90 * time.Second,
-				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, Export: lsp.ExportSettings{Open: &no}, ShowSummary: &no, LateValues: true, Restricted: true, CacheRetention: "long", Cache: lsp.CacheSettings{MaxBytes: new(0)},
+				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, Keys: lsp.KeySettings{Commands: &no}, Export: lsp.ExportSettings{Open: &no}, ShowSummary: &no, LateValues: true, Restricted: true, CacheRetention: "long", Cache: lsp.CacheSettings{MaxBytes: new(0)},
 			},
 			nil,
 		},
 		"wrong types keep the rest": {
-			`{"agentDir":1,"roots":"/r","persist":"no","startup":"new","approval":"maybe","model":"p/m","ui":{"pick":1},"history":{"enabled":"no"},"export":{"open":1}}`,
+			`{"agentDir":1,"roots":"/r","persist":"no","startup":"new","approval":"maybe","model":"p/m","ui":{"pick":1},"history":{"enabled":"no"},"keys":{"commands":1},"export":{"open":1}}`,
 			lsp.Settings{Model: "p/m"},
 			[]string{
 				`The option "agentDir" must be a string; the default is used.`,
 				`The option "approval" must be one of ask, auto-edit, yolo, read-only; the default is used.`,
 				`The option "export.open" must be true or false; the default is used.`,
 				`The option "history.enabled" must be true or false; the default is used.`,
+				`The option "keys.commands" must be true or false; the default is used.`,
 				`The option "persist" must be true or false; the default is used.`,
 				`The option "roots" must be a list of strings; the default is used.`,
 				`The option "startup" must be an object; the default is used.`,

@@ -30,6 +30,9 @@ type Request struct {
 	// MCP is the origin of a tool of an MCP server, nil for other tools.
 	MCP *tool.Remote `json:"mcp,omitempty"`
 
+	// Edits reports that the call edits the files of Preview, as edit does.
+	Edits bool `json:"-"`
+
 	// Unsandboxed asks to run a command outside the sandbox, because it failed within.
 	Unsandboxed bool `json:"unsandboxed,omitzero"`
 
@@ -45,6 +48,15 @@ type Request struct {
 	// preview are absolute; without any, the files are unknown.
 	Hosted string `json:"hosted,omitempty"`
 	Effect Effect `json:"-"`
+
+	// AlwaysAsk is for a tool whose calls the user wants to be asked about: no mode and no rule allows them.
+	AlwaysAsk bool `json:"-"`
+
+	// Allowed is for a tool that the user's own settings allow, as a rule of the user's would. It covers no commands.
+	Allowed bool `json:"-"`
+
+	// OtherShell reports that the user's own shell runs a command. The analysis of commands is about sh and bash.
+	OtherShell bool `json:"-"`
 
 	// EndsPlan reports that the call ends plan mode. The user is always asked: no mode and no rule
 	// allows it.
@@ -66,7 +78,7 @@ type Grant struct {
 type Prompt struct {
 	Request
 	Rules   []Rule   `json:"rules"`             // the rules that [Session] and [Workspace] would add
-	Wider   []Rule   `json:"wider,omitempty"`   // the rules that an answer with Wider adds in place of Rules
+	Wider   []Rule   `json:"wider,omitempty"`   // the rules that [SessionWider] and [WorkspaceWider] would add
 	Outside []string `json:"outside,omitempty"` // files that would be changed outside the folder, links followed
 
 	// Protected are files that other programs obey, such as an editor's settings, which an edit
@@ -195,6 +207,14 @@ func (g *Gate) Ask(ctx context.Context, r Request) (Grant, error) {
 	}
 }
 
+// OnlyReads reports whether a request is a command that only reads, which runs in the strict sandbox without approval in
+// every mode that allows commands.
+func (g *Gate) OnlyReads(r Request) bool {
+	now := g.policy()
+	l, ok := bashLine(r.Args)
+	return ok && r.Tool == bashTool && now.mode != ReadOnly && now.sandbox && !l.background && !r.OtherShell && !r.AlwaysAsk && now.reads(l)
+}
+
 // newIDLocked returns an unused id.
 func (g *Gate) newIDLocked(call string) string {
 	id := call
@@ -233,6 +253,10 @@ func (g *Gate) answer(id string, a answer) error {
 		return errNotPending(id)
 	}
 	p := g.pending[i]
+	if isWider(a.decision) && len(p.Wider) == 0 {
+		g.mu.Unlock()
+		return fault.New(fault.InvalidArgument, "There are no wider rules for this call.").With("field", "decision")
+	}
 	g.acceptLocked(p, a.decision)
 	g.mu.Unlock()
 	g.carryOut(p, a)
@@ -247,14 +271,17 @@ func errNotPending(id string) error {
 // without the lock.
 func (g *Gate) acceptLocked(p *pending, d Decision) {
 	g.removeLocked(p)
-	if d == Session || d == Workspace {
+	if isWider(d) {
+		p.Rules = p.Wider
+	}
+	if d != Once && d != Deny {
 		g.session = append(g.session, p.Rules...)
 		g.version++
 	}
 }
 
 func (g *Gate) carryOut(p *pending, a answer) {
-	if a.decision == Workspace && len(p.Rules) > 0 && g.cfg.Memory != nil {
+	if (a.decision == Workspace || a.decision == WorkspaceWider) && len(p.Rules) > 0 && g.cfg.Memory != nil {
 		if err := guarded(func() error { return g.cfg.Memory.Add(g.cfg.Root, p.Rules) }); err != nil {
 			g.report(fmt.Errorf("approval: a rule could not be stored and applies to this session only: %w", err))
 		}

@@ -26,6 +26,9 @@ const bashTool = "bash"
 
 func isEdit(tool string) bool { return tool == "edit" || tool == "write" }
 
+// edits reports whether the call edits the files of its preview, and does nothing else.
+func (r Request) edits() bool { return r.Edits || isEdit(r.Tool) }
+
 // decide reports whether a request needs no approval, and at which level a command then runs. It
 // returns an error for a request that cannot be approved.
 func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error) {
@@ -34,6 +37,8 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 	case r.Hosted != "":
 		return p.hosted(r)
 	case r.EndsPlan:
+		return level, false, nil
+	case r.AlwaysAsk && !r.Changed && p.mode != ReadOnly:
 		return level, false, nil
 	case r.MCP != nil:
 		return p.remote(r)
@@ -45,10 +50,10 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 		return p.command(r)
 	case p.mode == Yolo:
 		return level, !r.Unsandboxed, nil
-	case isEdit(r.Tool):
-		return level, p.edits() && p.free(r.Preview.Paths), nil
+	case r.edits():
+		return level, (r.Allowed || p.edits()) && p.free(r.Preview.Paths), nil
 	default:
-		return level, !r.Unsandboxed && p.toolRule(r), nil
+		return level, !r.Unsandboxed && (r.Allowed || p.toolRule(r)), nil
 	}
 }
 
@@ -64,6 +69,8 @@ func (p policy) command(r Request) (level sandbox.Level, allowed bool, err error
 	level = p.level(r)
 	l, ok := bashLine(r.Args)
 	switch {
+	case r.OtherShell && p.mode != Yolo:
+		return level, false, nil
 	case r.Unsandboxed: // in every mode
 		return level, ok && p.lineRule(l, true), nil
 	case p.mode == Yolo:
@@ -110,12 +117,12 @@ func (p policy) prompt(r Request) Prompt {
 	}
 	q := Prompt{Request: r, Outside: p.outside(files), Protected: unique(slices.Concat(p.touched(files), mentioned))}
 	switch {
-	case len(q.Protected) > 0 || len(q.Outside) > 0:
+	case len(q.Protected) > 0 || len(q.Outside) > 0, r.AlwaysAsk, r.OtherShell: // no rule can allow the next one
 	case r.Hosted != "":
 		q.Rules = p.hostedRules(r, l, ok)
 	case r.MCP != nil:
 		q.Rules, q.Wider = remoteRules(*r.MCP)
-	case isEdit(r.Tool):
+	case r.edits():
 		if p.free(files) {
 			q.Rules = []Rule{{Edit: true}}
 		}

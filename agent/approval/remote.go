@@ -42,28 +42,7 @@ func remoteRules(m tool.Remote) (rules, wider []Rule) {
 	return []Rule{{Server: m.Server, Tool: m.Tool, Digest: m.Digest}}, wider
 }
 
+func isWider(d Decision) bool { return d == SessionWider || d == WorkspaceWider }
+
 // Remembers reports whether a rule of the session or the folder allows the tool of a server.
 func (g *Gate) Remembers(m tool.Remote) bool { return g.policy().remembers(m) }
-
-// AnswerWider is [Gate.Answer] with [Session] or [Workspace], which adds [Prompt.Wider] in place of [Prompt.Rules].
-func (g *Gate) AnswerWider(id string, d Decision) error {
-	if d != Session && d != Workspace {
-		return fault.New(fault.InvalidArgument, "The wider rules need the decision session or workspace.").With("field", "decision")
-	}
-	g.mu.Lock()
-	i := slices.IndexFunc(g.pending, func(p *pending) bool { return p.ID == id })
-	if i < 0 {
-		g.mu.Unlock()
-		return errNotPending(id)
-	}
-	p := g.pending[i]
-	if len(p.Wider) == 0 {
-		g.mu.Unlock()
-		return fault.New(fault.InvalidArgument, "There are no wider rules for this call.").With("field", "wider")
-	}
-	p.Rules = p.Wider
-	g.acceptLocked(p, d)
-	g.mu.Unlock()
-	g.carryOut(p, answer{decision: d})
-	return nil
-}

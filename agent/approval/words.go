@@ -4,9 +4,14 @@ import "strings"
 
 // Allows describes exactly the rules that [Session] and [Workspace] would add, for users; "" if
 // there are none.
-func (p Prompt) Allows() string {
-	texts := make([]string, len(p.Rules))
-	for i, r := range p.Rules {
+func (p Prompt) Allows() string { return allowing(p.Rules) }
+
+// AllowsWider is [Prompt.Allows] for [SessionWider] and [WorkspaceWider].
+func (p Prompt) AllowsWider() string { return allowing(p.Wider) }
+
+func allowing(rules []Rule) string {
+	texts := make([]string, len(rules))
+	for i, r := range rules {
 		texts[i] = r.String()
 	}
 	return strings.Join(texts, "; ")
@@ -34,7 +39,7 @@ func (p Prompt) Warnings() (lines []string) {
 	switch {
 	case p.Changed:
 		protects = "Changed a protected file: "
-	case !isEdit(p.Tool) && p.Effect != Changes:
+	case !p.edits() && p.Effect != Changes:
 		protects = "Names a protected file: "
 	}
 	for _, path := range p.Protected {

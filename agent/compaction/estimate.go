@@ -16,6 +16,13 @@ type Settings struct {
 	Disabled   bool // no automatic compaction
 	Reserve    int  // tokens to keep free for the answer; 0 means 16384
 	KeepRecent int  // tokens of the newest messages to keep unchanged; 0 means 20000
+
+	// ReservePercent is the part of the window that is kept free at least, in percent.
+	ReservePercent int
+
+	// ThresholdTokens and ThresholdPercent are the length of a conversation, in tokens or percent of the window, from
+	// which on it is compacted. The first one that is set counts; 0 means that the reserve decides.
+	ThresholdTokens, ThresholdPercent int
 }
 
 func (s Settings) reserve() int {
@@ -38,13 +45,29 @@ func (s Settings) keepRecent() int {
 // Differs: the originals use the same figures for every window. With 32k of them every turn is
 // compacted again, and with 8k nothing ever can be.
 func (s Settings) For(window int) Settings {
-	s.Reserve, s.KeepRecent = min(s.reserve(), window/4), min(s.keepRecent(), window/4)
+	reserve := max(s.reserve(), window*min(s.ReservePercent, 100)/100)
+	s.Reserve, s.KeepRecent = min(reserve, window/4), min(s.keepRecent(), window/4)
 	return s
 }
 
 // Due reports whether a context of that many tokens is too large for the window.
 func (s Settings) Due(tokens, window int) bool {
-	return !s.Disabled && tokens > window-s.For(window).reserve()
+	return !s.Disabled && tokens > s.threshold(window)
+}
+
+// threshold returns the tokens from which on a conversation is compacted. A threshold beyond the window would never be
+// reached, and one below the messages that are kept would be reached by every turn.
+func (s Settings) threshold(window int) int {
+	s = s.For(window)
+	most := window - s.reserve()
+	switch {
+	case s.ThresholdTokens > 0:
+		return min(max(s.ThresholdTokens, s.keepRecent()*2), most)
+	case s.ThresholdPercent > 0:
+		return min(max(window*min(s.ThresholdPercent, 100)/100, s.keepRecent()*2), most)
+	default:
+		return most
+	}
 }
 
 // Tokens estimates how many tokens the messages of a context take: the count that the service

@@ -58,6 +58,7 @@ type (
 	// MessageEnd ends a message.
 	MessageEnd struct {
 		Message json.RawMessage `json:"message,omitempty"`
+		Typed   string          `json:"typed,omitempty"`   // as in MessageStart
 		EntryID string          `json:"entryId,omitempty"` // of the message's entry in the session
 	}
 

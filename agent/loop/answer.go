@@ -167,7 +167,7 @@ func (r *Run) ask(ctx context.Context) (message *provider.Message, failure error
 		r.Host.Emit(event.MessageEnd{Message: message.Encode()})
 		return message, failure
 	}
-	r.finish(message.Encode())
+	r.finish(message.Encode(), "")
 	if note != "" {
 		r.Host.Emit(event.Notice{Text: note})
 	}

@@ -192,11 +192,11 @@ func (r *Run) shorten(ctx context.Context) bool {
 func (r *Run) record(m provider.Message) {
 	raw := m.Encode()
 	r.Host.Emit(event.MessageStart{Message: raw, Typed: m.Typed})
-	r.finish(raw)
+	r.finish(raw, m.Typed)
 }
 
-// finish stores a message whose start was shown.
-func (r *Run) finish(raw json.RawMessage) {
+// finish stores a message whose start was shown. typed is what the user typed, if the message was made of it.
+func (r *Run) finish(raw json.RawMessage, typed string) {
 	id, err := r.Host.Record(raw)
 	if err != nil {
 		r.Host.Emit(event.NotSaved{ErrorMessage: err.Error()})
@@ -204,7 +204,7 @@ func (r *Run) finish(raw json.RawMessage) {
 			r.refused = err
 		}
 	}
-	r.Host.Emit(event.MessageEnd{Message: raw, EntryID: id})
+	r.Host.Emit(event.MessageEnd{Message: raw, Typed: typed, EntryID: id})
 }
 
 func (r *Run) now() int64 { return r.Now().UnixMilli() }

@@ -25,6 +25,14 @@ type Queue struct {
 	mu      sync.Mutex
 	running bool                  // guarded by mu
 	waiting [2][]provider.Message // guarded by mu; by When
+	all     [2]bool               // guarded by mu; by When, see Together
+}
+
+// Together makes the queue send all messages of a kind at once, or one after another.
+func (q *Queue) Together(when When, all bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all[when] = all
 }
 
 // Start makes the queue accept messages for a new run. It reports false if another run has begun.
@@ -140,7 +148,7 @@ func texts(messages []provider.Message) []string {
 	return out
 }
 
-// steering takes the oldest steering message.
+// steering takes the oldest steering message, or all of them.
 func (q *Queue) steering() []provider.Message {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -161,10 +169,15 @@ func (q *Queue) next() (messages []provider.Message) {
 	return messages
 }
 
-// takeLocked takes the oldest message of one kind.
+// takeLocked takes the oldest message of one kind, or all of them.
 func (q *Queue) takeLocked(when When) []provider.Message {
 	if len(q.waiting[when]) == 0 {
 		return nil
+	}
+	if q.all[when] {
+		taken := q.waiting[when]
+		q.waiting[when] = nil
+		return taken
 	}
 	m := q.waiting[when][0]
 	q.waiting[when] = slices.Delete(q.waiting[when], 0, 1)

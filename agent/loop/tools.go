@@ -84,7 +84,7 @@ func (b *batch) find(ctx context.Context) {
 // A call is not run if the result of an earlier one cannot become part of the conversation.
 func (b *batch) do(ctx context.Context) {
 	for i, call := range b.calls {
-		changes := b.meant[i].Tool.Changes
+		changes := b.meant[i].Tool.Changing(b.meant[i].Args)
 		for b.running > 0 && (changes || b.running == readers) {
 			b.wait()
 		}
@@ -191,7 +191,7 @@ func (b *batch) call(ctx context.Context, call provider.Block, m meant) (tool.Re
 		}
 	}
 	env := b.env
-	if t.Changes {
+	if t.Changes && (t.Reads == nil || !t.Reads(args)) {
 		var err error
 		if env.Permission, err = b.run.Host.Permit(ctx, call, t, args); err != nil {
 			return tool.Result{}, err

@@ -33,6 +33,9 @@ func newSecrets(s Server) *secrets {
 	known := &secrets{scanner: redact.NewScanner(redact.KnownOf(s.Env)...)}
 	for _, v := range s.Env {
 		name, value, _ := strings.Cut(v, "=")
+		if value == s.Name {
+			continue // every sentence about the server has it
+		}
 		known.add(value, environ.Suspicious(name))
 	}
 	for _, value := range s.Headers {

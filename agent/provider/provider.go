@@ -21,6 +21,10 @@ type Request struct {
 	Tools    []Tool // in an order that does not change between turns
 	Thinking Level  // clamped to the model; "" and "off" ask for none
 
+	// Budgets are the tokens for thinking by level, for models that want a number. A level without one has that of
+	// the service.
+	Budgets map[Level]int
+
 	// Tier is the service tier, "" for that of the account. The service of the model offers it.
 	Tier string
 
@@ -33,6 +37,14 @@ type Request struct {
 	OneOff     bool // no later request begins like this one, so that caching it has no use
 	LongCache  bool // the service is asked to cache the conversation for longer, where it offers that
 	LooseTools bool // the service is not asked to enforce the schemas of Tools
+}
+
+// Budget returns the tokens for thinking at a level, whose standard number is given.
+func (r Request) Budget(level Level, standard int) int {
+	if n := r.Budgets[level]; n > 0 {
+		return n
+	}
+	return standard
 }
 
 // Tool is a function the model may call.

@@ -31,6 +31,7 @@ const (
 	NoKey          KeySource = ""
 	ClientKey      KeySource = "client"      // the client keeps it
 	AuthFileKey    KeySource = "authFile"    // auth.json
-	ModelsFileKey  KeySource = "modelsFile"  // models.json
+	ModelsFileKey  KeySource = "modelsFile"  // models.json, models.yml or models.yaml
+	DatabaseKey    KeySource = "database"    // agent.db
 	EnvironmentKey KeySource = "environment" // a variable
 )

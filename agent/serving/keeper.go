@@ -2,6 +2,7 @@ package serving
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/asking"
 	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
@@ -21,14 +23,15 @@ type Config struct {
 	Log     *zap.Logger
 	Run     Runner // runs commands whose output is a value; nil leaves such values out
 
-	Notify    func(text string)    // shows the user a sentence
-	Changed   func()               // the tools or prompts may have changed
-	Activated func(names []string) // a search has activated tools; these are all
+	Notify         func(text string)    // shows the user a sentence
+	PromptsChanged func()               // the result of Prompts has changed
+	Activated      func(names []string) // a search has activated tools; these are all
 
-	// Ask asks the user the question of a server. Without it, servers don't ask.
-	Ask func(ctx context.Context, q mcp.Question) (mcp.Answer, error)
+	// AskUser asks the user a question of a server. Servers don't ask without it, or if CanAsk reports that there is no user.
+	AskUser func(ctx context.Context, f asking.Form) (asking.Answers, error)
+	CanAsk  func() bool
 
-	Wait time.Duration // see [mcp.Options]
+	Wait time.Duration // how long the first prompt waits for servers; 0 is 10 s
 }
 
 // Keeper keeps the servers of one session. It is safe for concurrent use.
@@ -37,15 +40,21 @@ type Keeper struct {
 
 	using sync.Mutex // held while the servers are replaced
 
-	mu     sync.Mutex
-	set    *set // nil before the first prompt; guarded by mu, like all below
-	closed bool
+	reading sync.WaitGroup // of prompts; added to with mu
+
+	mu      sync.Mutex
+	set     *set // nil before the first prompt; guarded by mu, like all below
+	closed  bool
+	prompts []mcp.Prompt
 }
 
 // New returns a keeper without servers.
 func New(c Config) *Keeper {
 	if c.Log == nil {
 		c.Log = zap.NewNop()
+	}
+	if c.Wait <= 0 {
+		c.Wait = startWait
 	}
 	return &Keeper{cfg: c}
 }
@@ -64,6 +73,9 @@ type set struct {
 	started  map[string]bool   // the user knows
 	reasons  map[string]string // that the user knows, by server
 }
+
+// startWait is how long the first prompt waits for servers.
+const startWait = 10 * time.Second
 
 // closeLimit is how long the end of servers may take that are not used any more.
 const closeLimit = 5 * time.Second
@@ -131,6 +143,9 @@ func (k *Keeper) replace(ctx context.Context, s *set) bool {
 	if k.set = s; closed {
 		k.set, before = nil, s
 	}
+	if before != s {
+		k.prompts = nil
+	}
 	k.mu.Unlock()
 	if before != nil && before != s {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
@@ -154,7 +169,7 @@ func (k *Keeper) make(ctx context.Context, w Wanted, key string) *set {
 	}
 	o := mcp.Options{
 		Servers: complete(ctx, w.Servers, k.cfg.Run), Dialect: w.Program, Cwd: w.Cwd, Env: k.cfg.Env, Version: k.cfg.Version, Log: k.cfg.Log,
-		Ask: k.cfg.Ask, Wait: k.cfg.Wait,
+		Wait:    k.cfg.Wait,
 		Started: func(server string) { k.started(s, server) },
 		Changed: func(server string) { k.changed(s, server) },
 		Activated: func(names []string) {
@@ -164,8 +179,24 @@ func (k *Keeper) make(ctx context.Context, w Wanted, key string) *set {
 			}
 		},
 	}
+	if k.cfg.AskUser != nil && k.cfg.CanAsk != nil && k.cfg.CanAsk() {
+		o.Ask = k.ask
+	}
 	s.Servers = mcp.New(o)
 	return s
+}
+
+// ask asks the user the question of a server.
+func (k *Keeper) ask(ctx context.Context, q mcp.Question) (mcp.Answer, error) {
+	f, err := formOf(q)
+	if err != nil {
+		return mcp.Answer{}, err
+	}
+	got, err := k.cfg.AskUser(ctx, f.Form)
+	if err != nil {
+		return mcp.Answer{}, err
+	}
+	return f.answer(got), nil
 }
 
 // started shows the user the first start of a server.
@@ -199,8 +230,10 @@ func (k *Keeper) changed(s *set, server string) {
 	if !start {
 		s.version.Add(1)
 	}
-	if k.cfg.Changed != nil {
-		k.cfg.Changed()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.closed {
+		k.reading.Go(func() { k.readPrompts(s) })
 	}
 }
 
@@ -212,7 +245,7 @@ func (k *Keeper) report(s *set) {
 		case state.Connected:
 			continue
 		case state.Starting && reason == "":
-			reason = "The MCP server \"" + state.Name + "\" does not answer yet. Its tools come when it does."
+			reason = fmt.Sprintf("The MCP server %q does not answer; %g s have passed. Its tools come when it does.", state.Name, k.cfg.Wait.Seconds())
 		case reason == "":
 			continue
 		}
@@ -249,7 +282,9 @@ func (k *Keeper) Close(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
-	return s.Close(ctx)
+	err := s.Close(ctx)
+	k.reading.Wait() // their requests have ended
+	return err
 }
 
 // States returns the states of the servers, nil before the first prompt.

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // The states of a server.
@@ -93,3 +97,50 @@ func PromptText(ctx context.Context, servers *mcp.Servers, env tool.Env, p mcp.P
 	}
 	return strings.Join(texts, "\n\n"), nil
 }
+
+// Commands returns the prompts of the servers that run as names that a prompt of the user can begin with.
+func (k *Keeper) Commands() (list []setup.Command) {
+	for _, p := range k.Prompts() {
+		var hint []string
+		for _, a := range p.Arguments {
+			word := a.Name + "=…"
+			if !a.Required {
+				word = "[" + word + "]"
+			}
+			hint = append(hint, fault.OneLine(word))
+		}
+		list = append(list, setup.Command{
+			Name: CommandName(p), Description: fault.OneLine(p.Description), Hint: strings.Join(hint, " "), Source: setup.FromServer, Scope: setup.User,
+		})
+	}
+	return list
+}
+
+// CommandName returns the name of a prompt of a server as the user types it behind a slash.
+func CommandName(p mcp.Prompt) string { return p.Server + ":" + p.Name }
+
+// Prompts returns the prompts of the servers, as far as they are known.
+func (k *Keeper) Prompts() []mcp.Prompt {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.prompts)
+}
+
+// readPrompts reads the prompts of servers that have changed.
+func (k *Keeper) readPrompts(s *set) {
+	ctx, cancel := context.WithTimeout(context.Background(), promptsLimit)
+	defer cancel()
+	list := s.Prompts(ctx)
+	k.mu.Lock()
+	changed := k.set == s && !reflect.DeepEqual(k.prompts, list)
+	if changed {
+		k.prompts = list
+	}
+	k.mu.Unlock()
+	if changed && k.cfg.PromptsChanged != nil {
+		k.cfg.PromptsChanged()
+	}
+}
+
+// promptsLimit is how long reading the prompts of servers may take.
+const promptsLimit = 10 * time.Second

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -19,10 +21,23 @@ type Setting struct {
 	Scope Scope  `json:"scope" jsonschema:"user or project"`
 
 	list []string
+	raw  string // the value as the file has it; it may hold secrets
 }
 
 // Texts returns the values of a list.
 func (s Setting) Texts() []string { return s.list }
+
+// Text returns the value of a text, number or word as the file has it. It may hold secrets, unlike Value.
+func (s Setting) Text() string { return s.raw }
+
+// Bool returns the value of a setting that is true or false; ok is false for another one.
+func (s Setting) Bool() (on, ok bool) { return s.raw == "true", s.raw == "true" || s.raw == "false" }
+
+// Number returns the value of a number; ok is false for another one.
+func (s Setting) Number() (n float64, ok bool) {
+	n, err := strconv.ParseFloat(s.raw, 64)
+	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
+}
 
 // settingsFile is a file of settings.
 type settingsFile struct {
@@ -67,16 +82,15 @@ func (l *looking) readSettings(scope Scope) map[string]Setting {
 			parse = func(text string) (map[string]any, error) { return parseObject("settings.json", text) }
 		}
 		top, err := parse(text)
-		if err != nil {
+		if top, err = l.Last.keep(path, top, err); err != nil {
 			l.unused(path, reason(err))
-			continue
 		}
 		flat := map[string]any{}
 		flatten("", top, flat, 0)
 		for _, name := range slices.Sorted(maps.Keys(flat)) {
 			form, known := l.form(name)
-			if !known {
-				continue
+			if _, object := flat[name].(map[string]any); !known || object && strings.HasPrefix(name, "compaction.modelOverrides.") {
+				continue // or of a model whose name has a dot
 			}
 			s, err := form.setting(flat[name])
 			if err != nil {
@@ -137,7 +151,7 @@ func (l *looking) findProjectSettings() (list []Setting) {
 // mergeSettings puts the project's settings over the user's, if they may be used.
 func (l *looking) mergeSettings(project []Setting) {
 	for _, s := range project {
-		if why := loosens(s); why != "" {
+		if why := loosens(s, l.own[s.Name]); why != "" {
 			l.leaveOut(KindSetting, s.Name, s.Path, why)
 			continue
 		}
@@ -160,8 +174,9 @@ func (l *looking) mergeSettings(project []Setting) {
 	slices.SortStableFunc(l.r.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// loosens returns the reason for which a project must not have a setting, "" if it may.
-func loosens(s Setting) string {
+// loosens returns the reason for which a project must not have a setting, "" if it may. user is that of the user,
+// without a name if there is none.
+func loosens(s, user Setting) string {
 	approval := strings.HasPrefix(s.Name, "tools.approval.") || s.Name == "tools.approvalMode" || strings.HasPrefix(s.Name, "bash.patterns")
 	switch {
 	case s.Name == "sessionDir":
@@ -170,12 +185,17 @@ func loosens(s Setting) string {
 		return "A project cannot decide about its own trust."
 	case s.Name == "enabledProviders":
 		return "A project cannot turn on the user's files of other programs."
-	case approval && !slices.Contains([]string{"deny", "prompt", "always-ask"}, s.Value):
+	case approval && (!slices.Contains(strict, s.Value) || slices.Index(strict, s.Value) < slices.Index(strict, user.Value)):
 		return "A project cannot loosen approvals."
+	case strings.HasSuffix(s.Name, ".enabled") && s.Value == "true" && user.Value == "false", s.Name == "images.blockImages" && user.Value == "true":
+		return "A project cannot turn on what you turned off."
 	default:
 		return ""
 	}
 }
+
+// strict are the values by which a project may tighten approvals, the strictest last.
+var strict = []string{"prompt", "always-ask", "deny"}
 
 // listedPlaces returns the places of skills or templates in the settings of pi, relative to the directory of
 // each file. Those of the project are below the folder.
@@ -250,11 +270,11 @@ func (f form) setting(v any) (s Setting, err error) {
 		return s, fmt.Errorf("it must be %s", []string{"a text", "true or false", "a number", "a list of texts", "an object of texts", "a text"}[f])
 	}
 	if text, is := scalar(v); is {
-		s.Value = text
+		s.raw = text
 	} else if raw, err := json.Marshal(v); err == nil {
-		s.Value = string(raw)
+		s.raw = string(raw)
 	}
-	s.Value = clip(shownText(s.Value))
+	s.Value = clip(shownText(s.raw))
 	return s, nil
 }
 

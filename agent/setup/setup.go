@@ -29,6 +29,7 @@ type Finder struct {
 
 	Private   *sensitive.Set // files that are never sent; nil: none
 	Decisions Decisions      // the user's decisions about folders; nil: there are none
+	Last      *LastGood      // stands in for settings files that cannot be read; nil: nothing does
 	Memory    *Memory        // what holds until the process ends; nil: nothing
 }
 

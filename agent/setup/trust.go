@@ -179,7 +179,7 @@ func digest(f found, settings []Setting) string {
 	}
 	for _, s := range settings {
 		if slices.Contains([]string{"shellPath", "shellCommandPrefix"}, s.Name) {
-			starts = append(starts, []any{s.Name, s.Value})
+			starts = append(starts, []any{s.Name, s.raw})
 		}
 	}
 	raw, err := json.Marshal(starts) // sorts the names of members

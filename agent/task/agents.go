@@ -76,11 +76,11 @@ func agentOf(agents []Agent, name string) (Agent, error) {
 var others = map[string]string{"glob": "find", "search": "grep", "notebook": "edit"}
 
 // Allowed returns the tools that an agent has among those of its session. Tools that only the main agent has, such
-// as those that ask the user, are left out.
+// as those that ask the user, are left out. Of a tool that reads and changes, one that only reads has the former calls.
 func (a Agent) Allowed(all []tool.Tool) (tools []tool.Tool) {
 	for _, t := range all {
 		switch {
-		case slices.Contains(mainOnly, t.Name), a.ReadOnly && t.Changes:
+		case slices.Contains(mainOnly, t.Name), a.ReadOnly && t.Changes && t.Reads == nil:
 		case a.Tools == nil, slices.ContainsFunc(a.Tools, func(name string) bool { return name == t.Name || others[name] == t.Name }):
 			tools = append(tools, t)
 		}
@@ -94,7 +94,7 @@ var mainOnly = []string{Name, "ask", "todo", "todo_write", "process", tool.ExitP
 
 // Reads reports whether an agent can change nothing with the tools of its session.
 func (a Agent) Reads(all []tool.Tool) bool {
-	return !slices.ContainsFunc(a.Allowed(all), func(t tool.Tool) bool { return t.Changes })
+	return a.ReadOnly || !slices.ContainsFunc(a.Allowed(all), func(t tool.Tool) bool { return t.Changes })
 }
 
 // Reads reports whether the tasks of a call can change nothing.

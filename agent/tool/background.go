@@ -66,7 +66,7 @@ func runBackground(ctx context.Context, shell Shell, line string, env Env) (Resu
 	}
 	refused := false
 	for p := env.Permission; ; {
-		s, err := env.Background.start(ctx, shell, Command{Line: line, Cwd: env.Cwd, Level: p.Level}, p)
+		s, err := env.Background.start(ctx, shell, Command{Line: line, Shell: env.Shell, Cwd: env.Cwd, Level: p.Level}, p)
 		if err != nil {
 			return Result{}, err
 		}

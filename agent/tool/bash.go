@@ -73,7 +73,7 @@ func newBashOf(shell Shell) Tool {
 			if env.Update != nil {
 				update = func(o Output) { env.Update(o.result("")) }
 			}
-			cmd := Command{Line: a.Command, Cwd: env.Cwd, Timeout: time.Duration(a.Timeout * float64(time.Second)), Keep: env.Keep}
+			cmd := Command{Line: a.Command, Shell: env.Shell, Cwd: env.Cwd, Timeout: time.Duration(a.Timeout * float64(time.Second)), Keep: env.Keep}
 			out, err := runPermitted(ctx, shell, cmd, env, update)
 			if err != nil {
 				return Result{}, err

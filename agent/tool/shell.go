@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -45,9 +46,17 @@ func NewShell(o Options) Shell {
 	return Shell{options: o.withDefaults(), grace: killAfter, settle: settleTime}
 }
 
+// ShellSetup is the user's configuration of the commands of a conversation.
+type ShellSetup struct {
+	Program   string   // absolute; takes -c. "" is the usual shell
+	Prefix    string   // lines before each command line
+	Variables []string // more variables, as in [os.Environ]
+}
+
 // Command is a command line to run.
 type Command struct {
 	Line    string
+	Shell   ShellSetup
 	Cwd     string        // absolute
 	Timeout time.Duration // 0 means none
 	Keep    Keep          // for an output that is too long; nil keeps it in the temporary directory
@@ -152,15 +161,31 @@ func checkCwd(dir string) error {
 
 // argv returns the arguments for a command line, its environment, and the policy of the sandbox.
 func (s Shell) argv(cmd Command) (argv, env []string, policy sandbox.Policy, err error) {
-	shell := s.program()
-	if shell == "" {
+	shell := cmp.Or(cmd.Shell.Program, s.program())
+	switch {
+	case shell == "":
 		return nil, nil, policy, fault.New(fault.NotFound, "bash is not on the PATH, so commands cannot be run.")
+	case cmd.Shell.Program != "" && !filepath.IsAbs(shell):
+		return nil, nil, policy, fault.New(fault.InvalidArgument, "The setting shellPath must be an absolute path, not %s.", shell)
+	case cmd.Shell.Program != "" && !isProgram(shell):
+		return nil, nil, policy, fault.New(fault.NotFound, "The shell %s of the setting shellPath cannot be run.", shell)
 	}
-	argv = []string{shell, "-c", cmd.Line}
+	line := cmd.Line
+	if cmd.Shell.Prefix != "" {
+		line = cmd.Shell.Prefix + "\n" + line
+	}
+	argv = []string{shell, "-c", line}
 	if cmd.Own {
-		return argv, s.options.userEnv(), policy, nil
+		return argv, append(s.options.userEnv(), cmd.Shell.Variables...), policy, nil
 	}
-	return s.confined(cmd.Cwd, cmd.Level, argv)
+	argv, env, policy, err = s.confined(cmd.Cwd, cmd.Level, argv)
+	return argv, append(env, cmd.Shell.Variables...), policy, err
+}
+
+// isProgram reports whether there is a program at a path.
+func isProgram(path string) bool {
+	_, err := exec.LookPath(path)
+	return err == nil
 }
 
 // confined returns the arguments that run a model's program at a level, its environment, and the policy

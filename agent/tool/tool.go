@@ -19,6 +19,14 @@ type Tool struct {
 	// and must not run beside another tool.
 	Changes bool
 
+	// Reads reports whether a call with checked arguments only reads, although the tool can change something. nil: none
+	// does.
+	Reads func(args json.RawMessage) bool
+
+	// Edits reports that the changes of the tool are edits of the files that its preview names, so that they are
+	// permitted like those of edit and write.
+	Edits bool
+
 	// Digest is the digest of a user's executable that the tool runs, see package manifest. Approvals
 	// are bound to it. "" for the tools of this program.
 	Digest string
@@ -53,6 +61,21 @@ type Remote struct {
 	Digest string `json:"-"`
 }
 
+// Changing reports whether a call with unchecked arguments can change something. A call with invalid arguments, which
+// is not made, counts as one that can.
+func (t Tool) Changing(args json.RawMessage) bool {
+	if !t.Changes || t.Reads == nil {
+		return t.Changes
+	}
+	if t.Check != nil {
+		var err error
+		if args, err = t.Check(args); err != nil {
+			return true
+		}
+	}
+	return !t.Reads(args)
+}
+
 // Preview is the expected effect of a tool call.
 type Preview struct {
 	Title string   `json:"title,omitempty"` // one line: "Edit main.go"
@@ -77,6 +100,9 @@ type Env struct {
 	// Resource returns the path of the file behind an address such as artifact://3, which the
 	// named tool reads or writes. nil is for a session without such files.
 	Resource func(tool, address string, write bool) (path string, err error)
+
+	// Shell is how the commands of the conversation are run.
+	Shell ShellSetup
 
 	// Background keeps the commands that continue after their call. nil allows none.
 	Background *Background

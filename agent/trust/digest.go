@@ -21,7 +21,7 @@ const maxDigested = 16 << 20
 // programs are executed and which instructions a model gets. Sessions and the prompt history are
 // data.
 var agentFiles = []string{
-	"models.json", "auth.json", "AGENTS.md", "CLAUDE.md",
+	"models.json", "models.yml", "models.yaml", "auth.json", "AGENTS.md", "CLAUDE.md",
 	"share", "share.ts", "share.js", "share.mjs", "share.exe", "share.cmd", "share.bat",
 }
 

@@ -43,6 +43,9 @@ func modelAdvice(err error) error {
 		if variable, _ := f.Data["variable"].(string); variable != "" {
 			advice += ", set " + variable
 		}
+		if login, _ := f.Data["login"].(string); login != "" { // the message names the commands of an editor
+			return advised(f, fmt.Sprintf("%s %s, let %v answer with --engine %[3]v, or pass another model with --model.", login, advice, f.Data["program"]), true)
+		}
 		return advised(f, advice+", or pass another model with --model.", false)
 	}
 	return err

@@ -113,7 +113,32 @@ func printEnvironment(cmd *cobra.Command, env *commands.Env) error {
 	printModels(cmd, env)
 	printEngines(cmd, env)
 	cmd.Println(sandbox.Supported().Sentence)
+	if err := printSettings(cmd, env); err != nil {
+		return err
+	}
 	return printProblems(cmd, r.Problems)
+}
+
+// printSettings lists the settings of each program that hold in the current directory, with their files, and the
+// problems of the set-ups.
+func printSettings(cmd *cobra.Command, env *commands.Env) error {
+	var told []string
+	for _, r := range env.Finder.Roots {
+		found, err := execute[commands.SetupResult](cmd.Context(), env, "xcsh.setup", commands.SetupArgs{Program: r.Dialect.String()})
+		if err != nil {
+			return err
+		}
+		for _, s := range found.Settings {
+			cmd.Printf("%s setting: %s = %s (%s)\n", found.Program, visible.Line(s.Name), visible.Line(s.Value), visible.Line(s.Path))
+		}
+		for _, p := range found.Problems {
+			if !slices.Contains(told, p.Text) {
+				told = append(told, p.Text)
+				cmd.Println(visible.Line(p.Text))
+			}
+		}
+	}
+	return nil
 }
 
 // printModels lists the services that are available now.

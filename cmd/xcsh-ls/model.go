@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -20,8 +21,10 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/keyfile"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/keyvalue"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
+	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/agent/serving"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
@@ -46,7 +49,10 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.AgentDirs, cfg.ShareDirs = p.gate.Check, p.shareDirs()
 	models := &catalog.Catalog{
 		Fs: p.fs, AgentDirs: dirs, Usable: mayUse, Owned: p.gate.Owns, Report: func(text string) { tell(text, text) },
-		Getenv: os.Getenv, Services: services(s.CacheRetention), Local: detector(),
+		Getenv: os.Getenv, Services: services(s.CacheRetention), Local: detector(), Home: p.env.Home,
+	}
+	if s.Keys.Commands == nil || *s.Keys.Commands {
+		models.Commands = &keyvalue.Commands{Dir: cmp.Or(p.env.Home, dirs[0])} // not in the project, whose programs it might run
 	}
 	if c.Keys != nil {
 		models.Kept = c.Keys
@@ -58,6 +64,9 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	shell := tool.NewShell(options)
 	builtin := tool.All(options)
 	cfg.Tools, cfg.Shell, cfg.Workspace = append(builtin, p.userTools(s, shell, builtin, tell)...), &shell, files
+	if c.Editor != nil {
+		cfg.Senses = senses.New(senses.Options{Editor: c.Editor, Files: tool.NewFiles(options), AfterEdit: c.DiagnosesEdits})
+	}
 	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), slices.Concat(dirs, p.gate.Standard) // keys, settings, rules
 	cfg.Subagents = true
 	cfg.Sandbox, cfg.Sensitive = box != nil, func(path string) bool { return secrets.Denies(p.fs, path) }

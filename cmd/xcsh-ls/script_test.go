@@ -21,6 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	serveMCP()
 	self = func() (string, error) {
 		if path, err := exec.LookPath("xcsh-ls"); err == nil { // testscript puts it there
 			return path, nil

@@ -18,7 +18,7 @@ import (
 
 // setups returns the finder of set-ups in the agent directories of the roots.
 func (p place) setups(mayUse func(dir string) bool) *setup.Finder {
-	f := &setup.Finder{Fs: p.fs, Home: p.env.Home, Getenv: os.Getenv, Usable: mayUse, Private: private(p.finder.Roots), Decisions: p.gate.Store, Memory: &setup.Memory{}}
+	f := &setup.Finder{Fs: p.fs, Home: p.env.Home, Getenv: os.Getenv, Usable: mayUse, Private: private(p.finder.Roots), Decisions: p.gate.Store, Memory: &setup.Memory{}, Last: &setup.LastGood{}}
 	for _, d := range p.preferences(mayUse, nil).Dirs {
 		f.Dirs = append(f.Dirs, setup.Dir{Path: d.Path, Program: d.Program})
 	}

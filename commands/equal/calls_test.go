@@ -41,6 +41,7 @@ var excluded = map[string]string{
 	"xcsh.models":         "reads no session",
 	"xcsh.providers":      "reads no session",
 	"xcsh.setup":          "reads the files of a set-up, of no session",
+	"xcsh.commandsList":   "reads the files of a set-up, of no session",
 	"xcsh.setKey":         "reads no session",
 	"xcsh.engines":        "reads no session",
 	"xcsh.commands":       "reads no session",

@@ -52,7 +52,7 @@ var eventShapes = []eventShape{
 	{event.TurnStart{}, ""},
 	{event.TurnEnd{}, "message? toolResults?"},
 	{event.MessageStart{}, "message typed?"},
-	{event.MessageEnd{}, "message entryId?"},
+	{event.MessageEnd{}, "message typed? entryId?"},
 	{event.MessageUpdate{}, "assistantMessageEvent"},
 	{event.ToolStart{}, "toolCallId toolName args? parentToolCallId?"},
 	{event.ToolUpdate{}, "toolCallId toolName partialResult? parentToolCallId?"},

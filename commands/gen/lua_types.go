@@ -33,7 +33,7 @@ func luaWire(t *commands.Table, _ []byte) ([]byte, error) {
 	for _, m := range serverMethods {
 		w.name(m.params)
 		if m.result != nil {
-			w.name(m.result)
+			w.resultOf(m)
 		}
 	}
 	for _, m := range clientMethods {

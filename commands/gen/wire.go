@@ -16,6 +16,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
@@ -45,6 +46,17 @@ var serverMethods = []method{
 	{lsp.MethodBeforeCompact, reflect.TypeFor[lsp.BeforeCompactParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodSave, reflect.TypeFor[lsp.SaveParams](), reflect.TypeFor[lsp.SaveResult]()},
 	{lsp.MethodContext, reflect.TypeFor[lsp.ContextParams](), reflect.TypeFor[commands.ContextPiece]()},
+	{lsp.MethodEditor + senses.Diagnostics, reflect.TypeFor[senses.DiagnosticsParams](), reflect.TypeFor[senses.DiagnosticsResult]()},
+	{lsp.MethodEditor + senses.Definition, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[[]senses.Location]()},
+	{lsp.MethodEditor + senses.TypeDefinition, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[[]senses.Location]()},
+	{lsp.MethodEditor + senses.Implementation, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[[]senses.Location]()},
+	{lsp.MethodEditor + senses.References, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[[]senses.Location]()},
+	{lsp.MethodEditor + senses.Hover, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[senses.HoverResult]()},
+	{lsp.MethodEditor + senses.Symbols, reflect.TypeFor[senses.SymbolsParams](), reflect.TypeFor[[]senses.Symbol]()},
+	{lsp.MethodEditor + senses.Rename, reflect.TypeFor[senses.RenameParams](), reflect.TypeFor[senses.WorkspaceEdit]()},
+	{lsp.MethodEditor + senses.CodeActions, reflect.TypeFor[senses.CodeActionsParams](), reflect.TypeFor[[]senses.CodeAction]()},
+	{lsp.MethodEditor + senses.Editors, reflect.TypeFor[senses.FolderParams](), reflect.TypeFor[[]senses.OpenEditor]()},
+	{lsp.MethodEditor + senses.Selection, reflect.TypeFor[senses.FolderParams](), reflect.TypeFor[senses.Location]()},
 	{lsp.MethodApprove, reflect.TypeFor[lsp.ApproveParams](), reflect.TypeFor[lsp.ApproveResult]()},
 	{lsp.MethodAsk, reflect.TypeFor[lsp.AskParams](), reflect.TypeFor[lsp.AskResult]()},
 	{lsp.MethodKey, reflect.TypeFor[lsp.KeyParams](), reflect.TypeFor[lsp.KeyResult]()},
@@ -57,50 +69,70 @@ var clientMethods = []method{
 
 // wireNames maps the types whose Go name is unclear outside its package to their names on the wire.
 var wireNames = map[reflect.Type]string{
-	reflect.TypeFor[setup.Server]():      "SetupServer",
-	reflect.TypeFor[setup.Skill]():       "SetupSkill",
-	reflect.TypeFor[setup.Template]():    "SetupTemplate",
-	reflect.TypeFor[setup.File]():        "SetupFile",
-	reflect.TypeFor[setup.Rule]():        "SetupRule",
-	reflect.TypeFor[setup.Setting]():     "SetupSetting",
-	reflect.TypeFor[setup.LeftOut]():     "SetupLeftOut",
-	reflect.TypeFor[setup.Problem]():     "SetupProblem",
-	reflect.TypeFor[setup.Extension]():   "SetupExtension",
-	reflect.TypeFor[setup.Trust]():       "SetupTrust",
-	reflect.TypeFor[setup.Resolved]():    "ResolvedSetup",
-	reflect.TypeFor[setup.Command]():     "SetupCommand",
-	reflect.TypeFor[setup.Brought]():     "SetupBrought",
-	reflect.TypeFor[library.Info]():      "SessionInfo",
-	reflect.TypeFor[session.Context]():   "SessionContext",
-	reflect.TypeFor[session.Usage]():     "SessionUsage",
-	reflect.TypeFor[paging.Message]():    "SnapshotMessage",
-	reflect.TypeFor[paging.More]():       "MoreMessages",
-	reflect.TypeFor[paging.Hit]():        "MessageHit",
-	reflect.TypeFor[agent.State]():       "SessionState",
-	reflect.TypeFor[agent.Stats]():       "SessionStats",
-	reflect.TypeFor[provider.Ref]():      "ModelRef",
-	reflect.TypeFor[provider.Cost]():     "ModelCost",
-	reflect.TypeFor[provider.Usage]():    "TurnUsage",
-	reflect.TypeFor[provider.Source]():   "ProviderItem",
-	reflect.TypeFor[approval.Prompt]():   "ApprovalPrompt",
-	reflect.TypeFor[engine.Status]():     "EngineStatus",
-	reflect.TypeFor[engine.Can]():        "EngineCan",
-	reflect.TypeFor[engine.Command]():    "EngineCommand",
-	reflect.TypeFor[background.Info]():   "BackgroundCommand",
-	reflect.TypeFor[approval.Rule]():     "ApprovalRule",
-	reflect.TypeFor[tool.Preview]():      "ToolPreview",
-	reflect.TypeFor[provider.Block]():    "ContentBlock",
-	reflect.TypeFor[event.Update]():      "AnswerUpdate",
-	reflect.TypeFor[commands.Image]():    "PromptImage",
-	reflect.TypeFor[commands.Folder]():   "FolderArgs",
-	reflect.TypeFor[commands.Subject]():  "SubjectArgs",
-	reflect.TypeFor[commands.Range]():    "AttachmentRange",
-	reflect.TypeFor[commands.Position](): "AttachmentPosition",
-	reflect.TypeFor[commands.Summary]():  "ResumeSummary",
-	reflect.TypeFor[lsp.ApproveResult](): "ApproveAnswer",
-	reflect.TypeFor[lsp.SaveResult]():    "SaveAnswer",
-	reflect.TypeFor[lsp.AskResult]():     "AskAnswers",
-	reflect.TypeFor[asking.Answer]():     "AskAnswer",
+	reflect.TypeFor[senses.Position]():            "EditorPosition",
+	reflect.TypeFor[senses.Range]():               "EditorRange",
+	reflect.TypeFor[senses.Location]():            "EditorLocation",
+	reflect.TypeFor[senses.Diagnostic]():          "EditorDiagnostic",
+	reflect.TypeFor[senses.DiagnosticsParams]():   "EditorDiagnosticsParams",
+	reflect.TypeFor[senses.DiagnosticsResult]():   "EditorDiagnosticsResult",
+	reflect.TypeFor[senses.DocumentDiagnostics](): "EditorDocumentDiagnostics",
+	reflect.TypeFor[senses.PlaceParams]():         "EditorPlaceParams",
+	reflect.TypeFor[senses.HoverResult]():         "EditorHover",
+	reflect.TypeFor[senses.SymbolsParams]():       "EditorSymbolsParams",
+	reflect.TypeFor[senses.Symbol]():              "EditorSymbol",
+	reflect.TypeFor[senses.RenameParams]():        "EditorRenameParams",
+	reflect.TypeFor[senses.TextEdit]():            "EditorTextEdit",
+	reflect.TypeFor[senses.DocumentEdit]():        "EditorDocumentEdit",
+	reflect.TypeFor[senses.DocumentID]():          "EditorDocumentId",
+	reflect.TypeFor[senses.WorkspaceEdit]():       "EditorWorkspaceEdit",
+	reflect.TypeFor[senses.CodeActionsParams]():   "EditorCodeActionsParams",
+	reflect.TypeFor[senses.CodeAction]():          "EditorCodeAction",
+	reflect.TypeFor[senses.FolderParams]():        "EditorFolderParams",
+	reflect.TypeFor[senses.OpenEditor]():          "OpenEditor",
+	reflect.TypeFor[setup.Server]():               "SetupServer",
+	reflect.TypeFor[setup.Skill]():                "SetupSkill",
+	reflect.TypeFor[setup.Template]():             "SetupTemplate",
+	reflect.TypeFor[setup.File]():                 "SetupFile",
+	reflect.TypeFor[setup.Rule]():                 "SetupRule",
+	reflect.TypeFor[setup.Setting]():              "SetupSetting",
+	reflect.TypeFor[setup.LeftOut]():              "SetupLeftOut",
+	reflect.TypeFor[setup.Problem]():              "SetupProblem",
+	reflect.TypeFor[setup.Extension]():            "SetupExtension",
+	reflect.TypeFor[setup.Trust]():                "SetupTrust",
+	reflect.TypeFor[setup.Resolved]():             "ResolvedSetup",
+	reflect.TypeFor[library.Info]():               "SessionInfo",
+	reflect.TypeFor[session.Context]():            "SessionContext",
+	reflect.TypeFor[session.Usage]():              "SessionUsage",
+	reflect.TypeFor[paging.Message]():             "SnapshotMessage",
+	reflect.TypeFor[paging.More]():                "MoreMessages",
+	reflect.TypeFor[paging.Hit]():                 "MessageHit",
+	reflect.TypeFor[agent.State]():                "SessionState",
+	reflect.TypeFor[agent.Stats]():                "SessionStats",
+	reflect.TypeFor[provider.Ref]():               "ModelRef",
+	reflect.TypeFor[provider.Cost]():              "ModelCost",
+	reflect.TypeFor[provider.Usage]():             "TurnUsage",
+	reflect.TypeFor[provider.Source]():            "ProviderItem",
+	reflect.TypeFor[approval.Prompt]():            "ApprovalPrompt",
+	reflect.TypeFor[engine.Status]():              "EngineStatus",
+	reflect.TypeFor[engine.Can]():                 "EngineCan",
+	reflect.TypeFor[engine.Command]():             "EngineCommand",
+	reflect.TypeFor[background.Info]():            "BackgroundCommand",
+	reflect.TypeFor[approval.Rule]():              "ApprovalRule",
+	reflect.TypeFor[tool.Preview]():               "ToolPreview",
+	reflect.TypeFor[provider.Block]():             "ContentBlock",
+	reflect.TypeFor[event.Update]():               "AnswerUpdate",
+	reflect.TypeFor[commands.Image]():             "PromptImage",
+	reflect.TypeFor[commands.Folder]():            "FolderArgs",
+	reflect.TypeFor[commands.Subject]():           "SubjectArgs",
+	reflect.TypeFor[commands.Range]():             "AttachmentRange",
+	reflect.TypeFor[commands.Position]():          "AttachmentPosition",
+	reflect.TypeFor[commands.Summary]():           "ResumeSummary",
+	reflect.TypeFor[lsp.ApproveResult]():          "ApproveAnswer",
+	reflect.TypeFor[lsp.SaveResult]():             "SaveAnswer",
+	reflect.TypeFor[setup.Command]():              "SetupCommand",
+	reflect.TypeFor[setup.Brought]():              "SetupBrought",
+	reflect.TypeFor[lsp.AskResult]():              "AskAnswers",
+	reflect.TypeFor[asking.Answer]():              "AskAnswer",
 }
 
 // wireEnums are the string types with a fixed set of values.
@@ -111,7 +143,7 @@ var wireEnums = []struct {
 }{
 	{"ThinkingLevel", reflect.TypeFor[provider.Level](), texts(provider.Levels)},
 	{"ApprovalMode", reflect.TypeFor[approval.Mode](), texts([]approval.Mode{approval.ReadOnly, approval.Ask, approval.AutoEdit, approval.Yolo})},
-	{"ApprovalDecision", reflect.TypeFor[approval.Decision](), texts([]approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny})},
+	{"ApprovalDecision", reflect.TypeFor[approval.Decision](), texts([]approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny, approval.SessionWider, approval.WorkspaceWider})},
 	{"BranchChoice", reflect.TypeFor[agent.BranchChoice](), texts(agent.BranchChoices)},
 	{"ErrorKind", reflect.TypeFor[fault.Kind](), texts([]fault.Kind{
 		fault.InvalidArgument, fault.ArgumentNeeded, fault.NotFound, fault.Ambiguous, fault.OtherProject, fault.Damaged, fault.NewerVersion,
@@ -120,7 +152,7 @@ var wireEnums = []struct {
 	})},
 	{"ProviderKind", reflect.TypeFor[provider.SourceKind](), texts([]provider.SourceKind{provider.LocalSource, provider.ServiceSource, provider.DemoSource})},
 	{"KeySource", reflect.TypeFor[provider.KeySource](), texts([]provider.KeySource{
-		provider.NoKey, provider.ClientKey, provider.AuthFileKey, provider.ModelsFileKey, provider.EnvironmentKey,
+		provider.NoKey, provider.ClientKey, provider.AuthFileKey, provider.ModelsFileKey, provider.DatabaseKey, provider.EnvironmentKey,
 	})},
 	{"NotReadyReason", reflect.TypeFor[provider.Need](), texts([]provider.Need{provider.NeedsModel, provider.NeedsKey, provider.NeedsOtherModel})},
 	{"InputKind", reflect.TypeFor[commands.Input](), texts([]commands.Input{
@@ -187,10 +219,10 @@ func (w *wire) methods(b *strings.Builder) {
 			fmt.Fprintf(b, "  %s: %s;\n", singleQuoted(m.name), w.name(m.params))
 		}
 	}
-	b.WriteString("}\n\n/** The server's requests, which only a client with ui.hooks gets, or for xcsh/key with keyProviders. */\nexport interface RequestMap {\n")
+	b.WriteString("}\n\n/** The server's requests, which only a client gets that announces them. */\nexport interface RequestMap {\n")
 	for _, m := range serverMethods {
 		if m.result != nil {
-			fmt.Fprintf(b, "  %s: { params: %s; result: %s | null };\n", singleQuoted(m.name), w.name(m.params), w.name(m.result))
+			fmt.Fprintf(b, "  %s: { params: %s; result: %s | null };\n", singleQuoted(m.name), w.name(m.params), w.resultOf(m))
 		}
 	}
 	b.WriteString("}\n\n/** The notifications of a client beside those that are commands, and their parameters. */\nexport interface ClientNotificationMap {\n")
@@ -198,6 +230,14 @@ func (w *wire) methods(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s: %s;\n", singleQuoted(m.name), w.name(m.params))
 	}
 	b.WriteString("}\n")
+}
+
+// resultOf returns the TypeScript type of a method's result, which may be a list.
+func (w *wire) resultOf(m method) string {
+	if m.result.Kind() == reflect.Slice {
+		return w.name(m.result.Elem()) + "[]"
+	}
+	return w.name(m.result)
 }
 
 // wire assigns names to the referenced types and writes each type once.
@@ -269,6 +309,7 @@ var wireMembers = map[string]string{
 	"Event.toolResults":       "StoredMessage[]",
 	"Event.approvals":         "ApprovalPrompt[]",
 	"ContentBlock.arguments":  "Record<string, unknown>",
+	"EditorSymbol.children":   "EditorSymbol[]",
 }
 
 // member returns the type of a member. An optional list may be absent, but not null.

@@ -153,11 +153,12 @@ func (r *request) think(req provider.Request, c compat) {
 		r.OutputConfig = &outputConfig{Effort: effort}
 	default:
 		const least = 1024 // of thinking, and of the answer after it
+		want := max(req.Budget(level, budgets[level]), least)
 		if req.MaxTokens > 0 {
-			req.MaxTokens += budgets[level]
+			req.MaxTokens += want
 			r.MaxTokens = req.Limit()
 		}
-		if budget := min(budgets[level], r.MaxTokens-least); budget >= least {
+		if budget := min(want, r.MaxTokens-least); budget >= least {
 			r.Thinking = &thinking{Type: "enabled", BudgetTokens: budget}
 		}
 	}

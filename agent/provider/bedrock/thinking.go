@@ -67,10 +67,11 @@ func think(req *provider.Request, region string) *fields {
 		return &fields{Thinking: &thinking{Type: "adaptive", Display: display}, OutputConfig: &effort{word}}
 	case isClaude(m):
 		const least = 1024 // of thinking, and of the answer behind it
+		want := max(req.Budget(level, budgets[level]), least)
 		if req.MaxTokens > 0 {
-			req.MaxTokens += budgets[level]
+			req.MaxTokens += want
 		}
-		budget := min(budgets[level], req.Limit()-least)
+		budget := min(want, req.Limit()-least)
 		if budget < least {
 			return nil
 		}

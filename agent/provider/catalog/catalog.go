@@ -1,7 +1,7 @@
 // Package catalog knows which models there are, which client speaks their API, and with which key.
 //
 // Its content comes in layers, the later ones over the earlier: the catalogue that comes with the
-// program, the user's models.json, and servers on this machine that answer. A server that was found
+// program, the user's models.json and models.yml, and servers on this machine that answer. A server that was found
 // is offered and never chosen by itself.
 package catalog
 
@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/agentdb"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/keyvalue"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
@@ -31,9 +33,14 @@ type Catalog struct {
 	// name only variables of the environment that hold keys of models.
 	Usable, Owned func(agentDir string) bool
 
-	// Report is called, once for each service, with a sentence about a key that is sent without
-	// encryption; nil drops it.
+	// Report is called, once for each, with sentences for the user: about a key that is sent without
+	// encryption, and about files that cannot be used; nil drops them.
 	Report func(text string)
+
+	// Commands runs the commands that print keys; nil runs none. Home is the user's home directory, for
+	// messages.
+	Commands *keyvalue.Commands
+	Home     string
 
 	// Kept are the keys that the client keeps; nil: it keeps none.
 	Kept KeptKeys
@@ -41,7 +48,11 @@ type Catalog struct {
 	// Local finds servers on this machine; nil means not to look for any.
 	Local *Detector
 
-	reported sync.Map // the addresses that Report was called for
+	reported sync.Map // the sentences and addresses that Report was called for
+
+	database     *agentdb.Reader // made by databaseOnce
+	databaseOnce sync.Once
+	files        fileCache
 }
 
 // KeptKeys are keys that the client keeps and returns when they are needed. They are safe for concurrent use.
@@ -60,7 +71,7 @@ func (c *Catalog) All(ctx context.Context) []provider.Info {
 	for _, m := range c.merged(user, c.Local.models(ctx)) {
 		has, known := keys[m.Provider]
 		if !known {
-			_, err := c.keyPlace(m, user)
+			_, err := c.keyPlace(ctx, m, user)
 			has = err == nil
 			keys[m.Provider] = has
 		}
@@ -154,12 +165,12 @@ func (c *Catalog) Service(m provider.Model) (provider.Provider, error) {
 
 // CheckKey returns the error of Key for a missing key, without asking the client for one.
 func (c *Catalog) CheckKey(m provider.Model) error {
-	_, err := c.keyPlace(m, c.userFile())
+	_, err := c.keyPlace(context.Background(), m, c.userFile())
 	return err
 }
 
-// Key returns the API key for a model: that of the client, else that of auth.json, of models.json, or of
-// the environment. It is looked up for each request, because keys change.
+// Key returns the API key for a model: that of the client, else that of auth.json, of models.json or models.yml,
+// of agent.db, or of the environment. It is looked up for each request, because keys change.
 func (c *Catalog) Key(ctx context.Context, m provider.Model) (string, error) {
 	key, err := c.key(ctx, m, c.userFile())
 	if err == nil && key != "" {

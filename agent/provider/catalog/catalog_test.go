@@ -193,13 +193,13 @@ func TestKeys(t *testing.T) {
 		env   map[string]string
 		key   string
 	}{
-		"of the environment":  {nil, map[string]string{"ANTHROPIC_API_KEY": "env"}, "env"},
-		"of our auth.json":    {files{"/own/auth.json": `{"anthropic":{"type":"api_key","key":"own"}}`}, map[string]string{"ANTHROPIC_API_KEY": "env"}, "own"},
-		"of pi's auth.json":   {files{"/pi/auth.json": `{"anthropic":{"type":"api_key","key":"pi"}}`}, nil, "pi"},
-		"named by a file":     {files{"/own/auth.json": `{"anthropic":{"type":"api_key","key":"$MINE"}}`}, map[string]string{"MINE": "mine"}, "mine"},
-		"commands do not run": {files{"/own/auth.json": `{"anthropic":{"type":"api_key","key":"!cat /etc/passwd"}}`}, nil, ""},
-		"logins are no keys":  {files{"/own/auth.json": `{"anthropic":{"type":"oauth","key":"x"}}`}, nil, ""},
-		"none":                {nil, nil, ""},
+		"of the environment": {nil, map[string]string{"ANTHROPIC_API_KEY": "env"}, "env"},
+		"of our auth.json":   {files{"/own/auth.json": `{"anthropic":{"type":"api_key","key":"own"}}`}, map[string]string{"ANTHROPIC_API_KEY": "env"}, "own"},
+		"of pi's auth.json":  {files{"/pi/auth.json": `{"anthropic":{"type":"api_key","key":"pi"}}`}, nil, "pi"},
+		"named by a file":    {files{"/own/auth.json": `{"anthropic":{"type":"api_key","key":"$MINE"}}`}, map[string]string{"MINE": "mine"}, "mine"},
+		"a login beside one": {files{"/own/auth.json": `{"anthropic":{"type":"oauth","access":"x"}}`}, map[string]string{"ANTHROPIC_API_KEY": "env"}, "env"},
+		"another type":       {files{"/own/auth.json": `{"anthropic":{"type":"cookie","key":"x"}}`}, nil, ""},
+		"none":               {nil, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,16 +2,13 @@ package catalog
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/keyfile"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
 
 // variables are the names under which keys are kept in the environment, by provider. Of
@@ -50,20 +47,20 @@ func (c *Catalog) key(ctx context.Context, m provider.Model, user userFile) (str
 			return key, err
 		}
 	}
-	key, _, err := c.keyHere(m, user)
-	return key, err
+	found, err := c.keyHere(ctx, m, user, true)
+	return found.key, err
 }
 
-// keyPlace returns the place of the key for a model, and the error of key, but does not ask the client.
-func (c *Catalog) keyPlace(m provider.Model, user userFile) (provider.KeySource, error) {
+// keyPlace returns the place of the key for a model, and the error of key, but does not ask the client and runs no command.
+func (c *Catalog) keyPlace(ctx context.Context, m provider.Model, user userFile) (provider.KeySource, error) {
 	if err := c.addressed(m); err != nil || m.API == provider.Scripted {
 		return provider.NoKey, err
 	}
 	if c.kept(m.Provider) {
 		return provider.ClientKey, nil
 	}
-	_, place, err := c.keyHere(m, user)
-	return place, err
+	found, err := c.keyHere(ctx, m, user, false)
+	return found.place, err
 }
 
 // keptKey asks the client for a key. No error contains it.
@@ -98,27 +95,25 @@ func (c *Catalog) addressed(m provider.Model) error {
 	return nil
 }
 
-// keyHere returns the key of this machine's files or environment, and its place.
-func (c *Catalog) keyHere(m provider.Model, user userFile) (string, provider.KeySource, error) {
-	for _, dir := range c.dirs() {
-		if key, err := c.expand(c.stored(filepath.Join(dir, AuthFile), m.Provider), m, c.owned(dir)); key != "" || err != nil {
-			return key, provider.AuthFileKey, err
-		}
-	}
-	p := user.Providers[m.Provider]
-	if key, err := c.expand(p.APIKey, m, p.owned); key != "" || err != nil {
-		return key, provider.ModelsFileKey, err
-	}
-	for _, name := range variablesOf(m.Provider) {
-		if key := c.Getenv(name); key != "" {
-			return key, provider.EnvironmentKey, nil
+// located is a key and its place.
+type located struct {
+	key   string // "" for the unknown key of a command, and if none is needed
+	place provider.KeySource
+}
+
+// keyHere returns the key of this machine's files or environment. Commands that print keys are run only if run is set.
+func (c *Catalog) keyHere(ctx context.Context, m provider.Model, user userFile, run bool) (located, error) {
+	for entry := range c.entries(ctx, m.Provider, user) {
+		key, found, err := c.expand(ctx, entry, m, run)
+		if found || err != nil {
+			return located{key, entry.place}, err
 		}
 	}
 	hosted, _ := c.Services[m.API].(provider.Hosted)
-	if onThisMachine(m.BaseURL) || hosted != nil && hosted.Ambient(m) {
-		return "", provider.NoKey, nil
+	if user.Providers[m.Provider].Auth == noAuth || onThisMachine(m.BaseURL) || hosted != nil && hosted.Ambient(m) {
+		return located{place: provider.NoKey}, nil
 	}
-	return "", provider.NoKey, missingKey(m.Provider)
+	return located{place: provider.NoKey}, c.missingKey(ctx, m.Provider)
 }
 
 // address returns the base URL of the model: for one at an address of the customer's own, that of the
@@ -141,64 +136,6 @@ func (c *Catalog) dirs() []string {
 }
 
 func (c *Catalog) owned(dir string) bool { return c.Owned == nil || c.Owned(dir) }
-
-// AuthFile is the name of the file with keys in an agent directory.
-const AuthFile = "auth.json"
-
-// maxFile bounds the files of an agent directory, in bytes.
-const maxFile = 16 << 20
-
-// stored is the key that an auth.json has for a provider, "" when it has none.
-func (c *Catalog) stored(path, name string) string {
-	key := c.storedKeys(path)[name]
-	if key.Type != "api_key" {
-		return ""
-	}
-	return key.Key
-}
-
-// storedKey is the entry of a provider in an auth.json.
-type storedKey struct{ Type, Key string }
-
-// storedKeys reads an auth.json. One that cannot be read has no keys.
-func (c *Catalog) storedKeys(path string) map[string]storedKey {
-	raw, err := intake.ReadAll(c.Fs, path, maxFile)
-	if err != nil {
-		return nil
-	}
-	var file map[string]storedKey
-	if json.Unmarshal(raw, &file) != nil {
-		return nil
-	}
-	return file
-}
-
-// expand resolves the key of a model as files have it: the key itself, or the name of a variable,
-// with or without a dollar sign. owned reports whether the user chose the file's directory.
-//
-// Differs: xcsh, pi and omp send any variable that a file names. Here one that does not hold the
-// key of a model is sent only if the user chose the directory. [Catalog.Report] is called for a key
-// that leaves the machine without encryption.
-func (c *Catalog) expand(value string, m provider.Model, owned bool) (string, error) {
-	name := strings.Trim(strings.TrimPrefix(value, "$"), "{}")
-	if name == value && isCommand(value) {
-		return "", nil // a file must not be able to run programs in a language server
-	}
-	key := ""
-	if name != "" {
-		key = c.Getenv(name)
-	}
-	switch {
-	case key == "" && name != value:
-		return "", nil
-	case key == "":
-		return value, nil
-	case !owned && !holdsModelKey(name):
-		return "", fault.New(fault.Denied, "The variable %s is not sent to %s: its name does not look like an API key's, and the file that refers to it is in an agent directory from the settings. "+
-			"Pass the agent directory with --agent-dir, or use a variable whose name ends in _API_KEY.", name, m.Provider).With("provider", m.Provider)
-	}
-	return key, nil
-}
 
 // holdsModelKey reports whether a variable of the environment is one for the keys of models.
 func holdsModelKey(name string) bool {
@@ -235,28 +172,6 @@ func address(baseURL string) string {
 		return "its address"
 	}
 	return u.Scheme + "://" + u.Host
-}
-
-// KeyVariables returns the names of the environment variables that the user's files name for keys.
-// It reads the files at each call.
-func (c *Catalog) KeyVariables() []string {
-	var names []string
-	note := func(value string) {
-		name := strings.Trim(strings.TrimPrefix(value, "$"), "{}")
-		if name != value || value != "" && c.Getenv(value) != "" {
-			names = append(names, name)
-		}
-	}
-	for _, dir := range c.dirs() {
-		for _, key := range c.storedKeys(filepath.Join(dir, AuthFile)) {
-			note(key.Key)
-		}
-	}
-	for _, p := range c.userFile().Providers {
-		note(p.APIKey)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 func onThisMachine(baseURL string) bool {

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 )
 
@@ -82,9 +81,4 @@ func nameOf(id string) string {
 	}
 	s, _ := serviceOf(id)
 	return s.name
-}
-
-// missingKey is the error for a provider without a key.
-func missingKey(id string) error {
-	return provider.MissingKey(provider.Source{ID: id, Name: nameOf(id), Variable: variablesOf(id)[0]})
 }

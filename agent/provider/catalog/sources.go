@@ -23,7 +23,7 @@ func (c *Catalog) Sources(ctx context.Context) []provider.Source {
 	}
 	sources := make([]provider.Source, 0, len(byID))
 	for id, models := range byID {
-		sources = append(sources, c.source(id, models, running[id], user))
+		sources = append(sources, c.source(ctx, id, models, running[id], user))
 	}
 	slices.SortFunc(sources, func(a, b provider.Source) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
@@ -38,7 +38,7 @@ type found struct {
 }
 
 // source describes a provider with these models. running reports whether a server on this machine has them.
-func (c *Catalog) source(id string, models []provider.Model, running bool, user userFile) provider.Source {
+func (c *Catalog) source(ctx context.Context, id string, models []provider.Model, running bool, user userFile) provider.Source {
 	s, _ := serviceOf(id)
 	out := provider.Source{ID: id, Name: nameOf(id), Kind: provider.ServiceSource, KeyPage: s.keyPage, Models: len(models)}
 	switch {
@@ -52,7 +52,7 @@ func (c *Catalog) source(id string, models []provider.Model, running bool, user 
 	for _, m := range models {
 		key, known := places[m.API]
 		if !known {
-			key.place, key.err = c.keyPlace(m, user)
+			key.place, key.err = c.keyPlace(ctx, m, user)
 			places[m.API] = key
 		}
 		if key.err != nil || c.Services[m.API] == nil {

@@ -49,7 +49,7 @@ func think(req provider.Request) (config *thinkingConfig, reserve int) {
 		}
 		n := f.least
 		if on {
-			n = f.budget(req.Thinking)
+			n = req.Budget(req.Thinking, f.budget(req.Thinking))
 		}
 		return &thinkingConfig{IncludeThoughts: on, Budget: &n}, n
 	}

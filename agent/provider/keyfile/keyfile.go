@@ -40,7 +40,7 @@ const (
 // Path returns the path of the file.
 func (s Store) Path() string { return s.File }
 
-// Set stores the key of a provider. It returns a Denied error if the file has a login for the provider.
+// Set stores the key of a provider, with dollar signs in the form in which pi and we read them. It returns a Denied error if the file has a login for the provider.
 // After any error the file is unchanged. No error contains the key.
 func (s Store) Set(ctx context.Context, provider, key string) error {
 	if err := CheckProvider(provider); err != nil {
@@ -57,7 +57,7 @@ func (s Store) Set(ctx context.Context, provider, key string) error {
 		if entry == nil {
 			entry = new(rawjson.Object).String("type", "api_key").Bytes()
 		}
-		if entry, err = peerfile.SetMembers(entry, peerfile.Member{Name: "key", Value: rawjson.Quote(key)}); err != nil {
+		if entry, err = peerfile.SetMembers(entry, peerfile.Member{Name: "key", Value: rawjson.Quote(strings.ReplaceAll(key, "$", "$$"))}); err != nil {
 			return nil, err
 		}
 		return peerfile.SetMembers(content, peerfile.Member{Name: provider, Value: entry})

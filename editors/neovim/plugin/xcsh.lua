@@ -74,6 +74,18 @@ vim.api.nvim_create_user_command('XcshEngines', function()
   require('xcsh.engines').pick()
 end, { desc = 'Choose the engine that answers in this folder' })
 
+vim.api.nvim_create_user_command('XcshTrust', function(opts)
+  require('xcsh.trust').pick(vim.trim(opts.args))
+end, {
+  nargs = '?',
+  desc = "Decide whether to use the folder's set-up: all, without-servers or none",
+  complete = completes('xcsh.trust'),
+})
+
+vim.api.nvim_create_user_command('XcshCommands', function()
+  require('xcsh.trust').commands()
+end, { desc = 'Begin a prompt with a skill, a template or a slash command' })
+
 vim.api.nvim_create_user_command('XcshHistory', function(opts)
   require('xcsh.history').choose(vim.trim(opts.args))
 end, { nargs = '*', desc = 'Search the prompt history' })

@@ -17,7 +17,8 @@ end)
 
 case('every command of the palette has a user command', function()
   local want, got = { 'Xcsh', 'XcshChat', 'XcshHistory', 'XcshInline', 'XcshList', 'XcshModel' }, {}
-  vim.list_extend(want, { 'XcshApprovals', 'XcshChanges', 'XcshEngines', 'XcshReview' })
+  vim.list_extend(want, { 'XcshApprovals', 'XcshChanges', 'XcshCommands', 'XcshEngines' })
+  vim.list_extend(want, { 'XcshReview' })
   vim.list_extend(want, { 'XcshFind', 'XcshSearch', 'XcshSearchHere', 'XcshTree' })
   for _, spec in ipairs(require('xcsh.commands_gen')) do
     if spec.palette then

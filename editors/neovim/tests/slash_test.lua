@@ -247,3 +247,102 @@ case('a hint names the key', function()
     return vim.inspect(marks):find('<Tab> completes a command', 1, true)
   end)
 end)
+
+case('the commands are requested again after skills or templates changed', function()
+  local server = scripted.start()
+  local chat = prompt(server)
+  write(chat, '/')
+  server:wait_for('xcsh.commands')
+  wait('the commands', function()
+    return #offered('/') == 3
+  end)
+  server.answers['xcsh.commands'] =
+    { commands = { { name = 'skill:new', argumentHint = 'arguments' } } }
+  server:event({ type = 'commands_changed' })
+  write(chat, '/s')
+  server:wait_for('xcsh.commands', 2)
+  wait('the new skill', function()
+    return vim.deep_equal({ '/skill:new arguments' }, offered('/'))
+  end)
+end)
+
+case(':XcshCommands begins a prompt', function()
+  local server = scripted.start()
+  local chat = prompt(server)
+  local asked
+  local select = vim.ui.select
+  vim.ui.select = function(items, opts, done) ---@diagnostic disable-line: duplicate-set-field
+    asked = vim.tbl_map(opts.format_item, items)
+    done(items[1])
+  end
+  vim.cmd('XcshCommands')
+  wait('the choice', function()
+    return require('xcsh.chat.input').text(chat) == '/review '
+  end)
+  vim.ui.select = select
+  eq('/review · Review the␛ changes', asked[1])
+end)
+
+case(':XcshTrust shows what the folder brings, and records the decision', function()
+  local server = scripted.start()
+  local parts = {
+    {
+      kind = 'server',
+      name = 'docs',
+      path = '/w/.omp/mcp.json',
+      starts = 'npx docs',
+      used = false,
+    },
+    { kind = 'skill', name = 's', path = '/w/.omp/skills/s/SKILL.md', used = false },
+  }
+  server.answers['xcsh.trust'] =
+    { state = 'untrusted', folder = '/w', program = 'omp', brings = parts }
+  local asked
+  local select = vim.ui.select
+  vim.ui.select = function(items, opts, done) ---@diagnostic disable-line: duplicate-set-field
+    asked = vim.tbl_map(opts.format_item, items)
+    done(items[2])
+  end
+  vim.cmd('XcshTrust')
+  server:wait_for('xcsh.trust', 2)
+  vim.ui.select = select
+  eq({
+    'Use',
+    'Use without servers',
+    "Don't use (current)",
+    '  server docs: npx docs',
+    '  skill s: /w/.omp/skills/s/SKILL.md',
+  }, asked)
+  eq('without-servers', server:args('xcsh.trust')[2].decision)
+  vim.cmd('XcshTrust none')
+  server:wait_for('xcsh.trust', 3)
+  eq('none', server:args('xcsh.trust')[3].decision)
+end)
+
+case('the typed line stands over an invoked skill or template', function()
+  local typed = require('xcsh.chat.prompt').typed
+  local pi =
+    '<skill name="lint" location="/l/SKILL.md">\nReferences are relative to /l.\n\nLint.\n</skill>'
+  local custom = { role = 'custom', customType = 'skill-prompt', content = 'BODY', display = true }
+  local function with(details)
+    return { message = vim.tbl_extend('error', custom, { details = details }) }
+  end
+  eq('/skill:a x', typed(with({ name = 'a', prompt = '/skill:a x' })))
+  eq('/skill:a x', typed(with({ name = 'a', args = 'x' })))
+  eq('/skill:lint', typed({ message = { role = 'user', content = pi } }))
+  eq('/skill:lint x', typed({ message = { role = 'user', content = pi .. '\n\nx' } }))
+  eq(
+    '/review x',
+    typed({ typed = '/review x', message = { role = 'user', content = 'Review x.' } })
+  )
+  eq(nil, typed({ message = { role = 'user', content = 'see ' .. pi } }))
+  local page = require('xcsh.chat.draw').item({
+    message = vim.tbl_extend('error', custom, { details = { name = 'a', args = 'x' } }),
+    calls = {},
+  })
+  local lines = table.concat(page.lines, '\n')
+  like('You', lines)
+  like('\n/skill:a x\n', lines)
+  like('BODY', lines)
+  eq(1, #page.folds)
+end)

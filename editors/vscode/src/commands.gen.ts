@@ -466,7 +466,7 @@ export const commands: readonly Command[] = [
   {
     name: 'xcsh.commandsList',
     title: 'List Skills and Templates',
-    doc: 'List the skills and templates that a prompt can begin with, as in "/name arguments" and "/skill:name arguments". Slash commands of xcsh-ls come first; a template with the name of one is left out.',
+    doc: 'List the skills, the templates and the prompts of running MCP servers that a prompt can begin with, as in "/name arguments", "/skill:name arguments" and "/server:name key=value". Slash commands of xcsh-ls come first; a template with the name of one is left out.',
     input: '',
     arg: '',
     palette: false,

@@ -1,3 +1,4 @@
+import { senseRequests, type SenseRequest } from './senses/requests';
 import type { ApprovalMode, ThinkingLevel } from './wire.gen';
 
 /** Reads one setting below xcshLs. */
@@ -32,6 +33,7 @@ export const machineSettings = [
   'cacheRetention',
   'cache.maxBytes',
   'rememberModel',
+  'keys.commands',
   'engine',
   'engineIdle',
   'engineExtensions',
@@ -85,10 +87,12 @@ export interface ServerSettings {
   cacheRetention?: 'auto' | 'short' | 'long';
   cache?: { maxBytes: number };
   rememberModel?: false;
+  diagnosticsAfterEdit?: false;
   engine?: string | object;
   engineIdle?: number;
   engineExtensions?: true;
   history?: { enabled: false };
+  keys?: { commands: false };
   showResumeSummary?: false;
   export?: { open: false };
   /** The user has not trusted the workspace. The server then refuses all commands that make changes. */
@@ -97,8 +101,8 @@ export interface ServerSettings {
   machineScope: true;
   /** The extension shows a large session before it is read whole. */
   lateValues: true;
-  /** The extension asks for missing arguments, shows permission requests, and saves documents. */
-  ui: { pick: true; hooks: true; save: true };
+  /** The extension asks for missing arguments, shows permission requests, saves documents, and answers requests about code. */
+  ui: { pick: true; hooks: true; save: true; editor: readonly SenseRequest[] };
 }
 
 export function serverSettings(settings: SettingsReader, trusted: boolean): ServerSettings {
@@ -130,13 +134,16 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
   if (Array.isArray(roots) && roots.length > 0) {
     found['roots'] = roots;
   }
-  for (const key of ['persist', 'showResumeSummary', 'rememberModel']) {
+  for (const key of ['persist', 'showResumeSummary', 'rememberModel', 'diagnosticsAfterEdit']) {
     if (settings.get(key) === false) {
       found[key] = false;
     }
   }
   if (settings.get('history.enabled') === false) {
     found['history'] = { enabled: false };
+  }
+  if (settings.get('keys.commands') === false) {
+    found['keys'] = { commands: false };
   }
   if (settings.get('export.open') === false) {
     found['export'] = { open: false };
@@ -146,7 +153,7 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
     restricted: !trusted,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true, save: true },
+    ui: { pick: true, hooks: true, save: true, editor: senseRequests },
   };
 }
 

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 
 import { innermost, shortPath } from './folders';
 import { EditorContext } from './context';
+import { EditorSenses } from './senses';
 import type { Approver, Conversation, EditWatcher, Host, LocalFolder } from './host';
 import { ServerError } from './server/errors';
 import type { Server } from './server/server';
@@ -65,10 +66,13 @@ export class Window implements Host, vscode.Disposable {
     };
     const around = new EditorContext(() => this.folders);
     server.context = (params) => around.answer(params);
+    const senses = new EditorSenses((params) => around.answer(params));
+    server.sense = (request, params) => senses.answer(request, params);
     this.late = new LateStates(this);
     this.#subscriptions = [
       this.#foldersChanged,
       around,
+      senses,
       this.#shown,
       this.#ran,
       this.keys,

@@ -7,7 +7,7 @@ export type ThinkingLevel = 'off' | 'minimal' | 'low' | 'medium' | 'high' | 'xhi
 
 export type ApprovalMode = 'read-only' | 'ask' | 'auto-edit' | 'yolo';
 
-export type ApprovalDecision = 'once' | 'session' | 'workspace' | 'deny';
+export type ApprovalDecision = 'once' | 'session' | 'workspace' | 'deny' | 'session-wider' | 'workspace-wider';
 
 export type BranchChoice = 'follow' | 'stay' | 'fork';
 
@@ -15,7 +15,7 @@ export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'amb
 
 export type ProviderKind = 'local' | 'service' | 'demo';
 
-export type KeySource = '' | 'client' | 'authFile' | 'modelsFile' | 'environment';
+export type KeySource = '' | 'client' | 'authFile' | 'modelsFile' | 'database' | 'environment';
 
 export type NotReadyReason = 'noModel' | 'noKey' | 'unknownModel';
 
@@ -109,7 +109,7 @@ export interface NotificationMap {
   'xcsh/modelsChanged': ModelsChangedParams;
 }
 
-/** The server's requests, which only a client with ui.hooks gets, or for xcsh/key with keyProviders. */
+/** The server's requests, which only a client gets that announces them. */
 export interface RequestMap {
   'xcsh/beforeSwitch': { params: BeforeSwitchParams; result: BeforeResult | null };
   'xcsh/beforeFork': { params: BeforeForkParams; result: BeforeResult | null };
@@ -117,6 +117,17 @@ export interface RequestMap {
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
   'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
   'xcsh/context': { params: ContextParams; result: ContextPiece | null };
+  'xcsh/editor/diagnostics': { params: EditorDiagnosticsParams; result: EditorDiagnosticsResult | null };
+  'xcsh/editor/definition': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/typeDefinition': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/implementation': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/references': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/hover': { params: EditorPlaceParams; result: EditorHover | null };
+  'xcsh/editor/symbols': { params: EditorSymbolsParams; result: EditorSymbol[] | null };
+  'xcsh/editor/rename': { params: EditorRenameParams; result: EditorWorkspaceEdit | null };
+  'xcsh/editor/codeActions': { params: EditorCodeActionsParams; result: EditorCodeAction[] | null };
+  'xcsh/editor/editors': { params: EditorFolderParams; result: OpenEditor[] | null };
+  'xcsh/editor/selection': { params: EditorFolderParams; result: EditorLocation | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
   'xcsh/ask': { params: AskParams; result: AskAnswers | null };
   'xcsh/key': { params: KeyParams; result: KeyResult | null };
@@ -159,6 +170,7 @@ export interface MessageStartEvent {
 export interface MessageEndEvent {
   type: 'message_end';
   message: StoredMessage;
+  typed?: string;
   entryId?: string;
 }
 
@@ -1366,10 +1378,8 @@ export interface ApproveArgs {
   cwd?: string;
   /** The ID of the tool call. */
   id: string;
-  /** once, session, workspace or deny. */
+  /** once, session, workspace or deny; session-wider or workspace-wider for a prompt with wider rules. */
   decision: ApprovalDecision;
-  /** Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace. */
-  wider?: boolean;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
   /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
@@ -1644,6 +1654,81 @@ export interface ContextPiece {
   label?: string;
 }
 
+export interface EditorDiagnosticsParams {
+  uris?: string[];
+  settleMs: number;
+}
+
+export interface EditorDiagnosticsResult {
+  documents: EditorDocumentDiagnostics[] | null;
+}
+
+export interface EditorPlaceParams {
+  uri: string;
+  position: EditorPosition;
+}
+
+export interface EditorLocation {
+  uri: string;
+  range: EditorRange;
+}
+
+export interface EditorHover {
+  kind: string;
+  value: string;
+}
+
+export interface EditorSymbolsParams {
+  uri?: string;
+  query?: string;
+}
+
+export interface EditorSymbol {
+  name: string;
+  kind: number;
+  range?: EditorRange | null;
+  selectionRange?: EditorRange | null;
+  children?: EditorSymbol[];
+  containerName?: string;
+  location?: EditorLocation | null;
+}
+
+export interface EditorRenameParams {
+  uri: string;
+  position: EditorPosition;
+  newName: string;
+}
+
+export interface EditorWorkspaceEdit {
+  changes?: Record<string, EditorTextEdit[] | null>;
+  documentChanges?: EditorDocumentEdit[];
+}
+
+export interface EditorCodeActionsParams {
+  uri: string;
+  range: EditorRange;
+  only?: string[];
+}
+
+export interface EditorCodeAction {
+  title: string;
+  kind?: string;
+  edit?: EditorWorkspaceEdit | null;
+  disabled?: string;
+}
+
+export interface EditorFolderParams {
+  cwd: string;
+}
+
+export interface OpenEditor {
+  uri: string;
+  languageId?: string;
+  active?: boolean;
+  visible?: boolean;
+  dirty?: boolean;
+}
+
 export interface ApproveParams {
   cwd: string;
   sessionId: string;
@@ -1662,6 +1747,8 @@ export interface ApproveParams {
   hosted?: string;
   changed?: boolean;
   rules?: ApprovalRule[];
+  wider?: ApprovalRule[];
+  mcp?: Remote | null;
 }
 
 export interface ApproveAnswer {
@@ -2362,6 +2449,34 @@ export interface AttachmentRange {
   end: AttachmentPosition;
 }
 
+export interface EditorDocumentDiagnostics {
+  uri: string;
+  version?: number;
+  stale?: boolean;
+  items: EditorDiagnostic[] | null;
+}
+
+export interface EditorPosition {
+  line: number;
+  character: number;
+}
+
+export interface EditorRange {
+  start: EditorPosition;
+  end: EditorPosition;
+}
+
+export interface EditorTextEdit {
+  range: EditorRange;
+  newText: string;
+}
+
+export interface EditorDocumentEdit {
+  textDocument: EditorDocumentId;
+  edits: EditorTextEdit[] | null;
+  kind?: string;
+}
+
 export interface ApprovalRule {
   edit?: boolean;
   command?: string[];
@@ -2377,6 +2492,13 @@ export interface ApprovalRule {
   reads?: boolean;
   /** The calls that the rule allows, described for users. */
   text?: string;
+}
+
+export interface Remote {
+  server: string;
+  tool: string;
+  file?: string;
+  readOnly?: boolean;
 }
 
 export interface AskQuestion {
@@ -2471,16 +2593,22 @@ export interface ToolPreview {
   base?: string;
 }
 
-export interface Remote {
-  server: string;
-  tool: string;
-  file?: string;
-  readOnly?: boolean;
-}
-
 export interface AttachmentPosition {
   line: number;
   character: number;
+}
+
+export interface EditorDiagnostic {
+  range: EditorRange;
+  severity?: number;
+  code?: unknown;
+  source?: string;
+  message: string;
+}
+
+export interface EditorDocumentId {
+  uri: string;
+  version?: number;
 }
 
 export interface AskOption {

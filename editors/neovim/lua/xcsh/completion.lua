@@ -20,6 +20,7 @@ local levels = { 'off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max' }
 M.words = {
   ['xcsh.setApproval mode'] = { 'read-only', 'ask', 'auto-edit', 'yolo' },
   ['xcsh.setMode mode'] = { 'plan', 'plan_paused', 'none' },
+  ['xcsh.trust decision'] = { 'all', 'without-servers', 'none' },
   ['xcsh.setThinking level'] = levels,
   ['xcsh.chooseBranch choice'] = { 'follow', 'stay', 'fork' },
   ['xcsh.approve decision'] = { 'once', 'session', 'workspace', 'deny' },

@@ -582,6 +582,10 @@ end
 shown['xcsh.engines'] = function(result)
   M.scratch('engines', vim.tbl_map(require('xcsh.engines').line, wire.tbl(result.engines)))
 end
+shown['xcsh.trust'] = function(result)
+  local states = { trusted = 'is used', withoutServers = 'is used without its servers' }
+  M.notify("The folder's set-up " .. (states[result.state] or 'is not used') .. '.')
+end
 shown['xcsh.setEngine'] = function(result)
   local name = require('xcsh.engine').label(result)
   local said = ('%s answers in this folder from the next prompt on. '):format(name)

@@ -5,7 +5,7 @@
 
 ---@alias xcsh.wire.ApprovalMode 'read-only'|'ask'|'auto-edit'|'yolo'
 
----@alias xcsh.wire.ApprovalDecision 'once'|'session'|'workspace'|'deny'
+---@alias xcsh.wire.ApprovalDecision 'once'|'session'|'workspace'|'deny'|'session-wider'|'workspace-wider'
 
 ---@alias xcsh.wire.BranchChoice 'follow'|'stay'|'fork'
 
@@ -13,7 +13,7 @@
 
 ---@alias xcsh.wire.ProviderKind 'local'|'service'|'demo'
 
----@alias xcsh.wire.KeySource ''|'client'|'authFile'|'modelsFile'|'environment'
+---@alias xcsh.wire.KeySource ''|'client'|'authFile'|'modelsFile'|'database'|'environment'
 
 ---@alias xcsh.wire.NotReadyReason 'noModel'|'noKey'|'unknownModel'
 
@@ -664,8 +664,7 @@
 ---@class xcsh.wire.ApproveArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The ID of the tool call.
----@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
----@field wider? boolean Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace.
+---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny; session-wider or workspace-wider for a prompt with wider rules.
 ---@field reason? string Why the call is denied, for the model. Only with the decision deny.
 ---@field content? string|nil The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal.
 ---@field base? string The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written.
@@ -849,6 +848,68 @@
 ---@field range? xcsh.wire.AttachmentRange|nil Of uri. Default: the whole file.
 ---@field label? string What the text is, in a few words. Default: the kind.
 
+---@class xcsh.wire.EditorDiagnosticsParams
+---@field uris? string[]|nil
+---@field settleMs integer
+
+---@class xcsh.wire.EditorDiagnosticsResult
+---@field documents xcsh.wire.EditorDocumentDiagnostics[]|nil
+
+---@class xcsh.wire.EditorPlaceParams
+---@field uri string
+---@field position xcsh.wire.EditorPosition
+
+---@class xcsh.wire.EditorLocation
+---@field uri string
+---@field range xcsh.wire.EditorRange
+
+---@class xcsh.wire.EditorHover
+---@field kind string
+---@field value string
+
+---@class xcsh.wire.EditorSymbolsParams
+---@field uri? string
+---@field query? string
+
+---@class xcsh.wire.EditorSymbol
+---@field name string
+---@field kind integer
+---@field range? xcsh.wire.EditorRange|nil
+---@field selectionRange? xcsh.wire.EditorRange|nil
+---@field children? xcsh.wire.EditorSymbol[]
+---@field containerName? string
+---@field location? xcsh.wire.EditorLocation|nil
+
+---@class xcsh.wire.EditorRenameParams
+---@field uri string
+---@field position xcsh.wire.EditorPosition
+---@field newName string
+
+---@class xcsh.wire.EditorWorkspaceEdit
+---@field changes? table<string, xcsh.wire.EditorTextEdit[]|nil>
+---@field documentChanges? xcsh.wire.EditorDocumentEdit[]|nil
+
+---@class xcsh.wire.EditorCodeActionsParams
+---@field uri string
+---@field range xcsh.wire.EditorRange
+---@field only? string[]|nil
+
+---@class xcsh.wire.EditorCodeAction
+---@field title string
+---@field kind? string
+---@field edit? xcsh.wire.EditorWorkspaceEdit|nil
+---@field disabled? string
+
+---@class xcsh.wire.EditorFolderParams
+---@field cwd string
+
+---@class xcsh.wire.OpenEditor
+---@field uri string
+---@field languageId? string
+---@field active? boolean
+---@field visible? boolean
+---@field dirty? boolean
+
 ---@class xcsh.wire.ApproveParams
 ---@field cwd string
 ---@field sessionId string
@@ -867,6 +928,8 @@
 ---@field hosted? string
 ---@field changed? boolean
 ---@field rules? xcsh.wire.ApprovalRule[]|nil
+---@field wider? xcsh.wire.ApprovalRule[]|nil
+---@field mcp? xcsh.wire.Remote|nil
 
 ---@class xcsh.wire.ApproveAnswer
 ---@field decision xcsh.wire.ApprovalDecision
@@ -1368,6 +1431,29 @@
 ---@field start xcsh.wire.AttachmentPosition
 ---@field end xcsh.wire.AttachmentPosition
 
+---@class xcsh.wire.EditorDocumentDiagnostics
+---@field uri string
+---@field version? integer
+---@field stale? boolean
+---@field items xcsh.wire.EditorDiagnostic[]|nil
+
+---@class xcsh.wire.EditorPosition
+---@field line integer
+---@field character integer
+
+---@class xcsh.wire.EditorRange
+---@field start xcsh.wire.EditorPosition
+---@field end xcsh.wire.EditorPosition
+
+---@class xcsh.wire.EditorTextEdit
+---@field range xcsh.wire.EditorRange
+---@field newText string
+
+---@class xcsh.wire.EditorDocumentEdit
+---@field textDocument xcsh.wire.EditorDocumentId
+---@field edits xcsh.wire.EditorTextEdit[]|nil
+---@field kind? string
+
 ---@class xcsh.wire.ApprovalRule
 ---@field edit? boolean
 ---@field command? string[]|nil
@@ -1382,6 +1468,12 @@
 ---@field server? string
 ---@field reads? boolean
 ---@field text? string The calls that the rule allows, described for users.
+
+---@class xcsh.wire.Remote
+---@field server string
+---@field tool string
+---@field file? string
+---@field readOnly? boolean
 
 ---@class xcsh.wire.AskQuestion
 ---@field id string
@@ -1458,15 +1550,20 @@
 ---@field paths? string[]|nil
 ---@field base? string
 
----@class xcsh.wire.Remote
----@field server string
----@field tool string
----@field file? string
----@field readOnly? boolean
-
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer
 ---@field character integer
+
+---@class xcsh.wire.EditorDiagnostic
+---@field range xcsh.wire.EditorRange
+---@field severity? integer
+---@field code? any
+---@field source? string
+---@field message string
+
+---@class xcsh.wire.EditorDocumentId
+---@field uri string
+---@field version? integer
 
 ---@class xcsh.wire.AskOption
 ---@field label string

@@ -18,6 +18,7 @@ import { pickEngine } from './enginePick';
 import { pickEntry } from './entryPick';
 import { exportFilters, exportName } from './exporting';
 import { pickSession } from './sessionPick';
+import { pickTrust } from './trustPick';
 import { confirmedDeletion, pickTrashed } from './trashPick';
 import { addKey } from '../keys/enter';
 import { ownSettings } from '../settings';
@@ -172,6 +173,8 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     args.name = row?.engine;
     return put(args, 'engine', row?.engine);
   },
+  // A task or another extension must not decide for the user, so that the decision is no argument.
+  'xcsh.trust': async (window, args) => put(args, 'decision', await pickTrust(window, args.cwd)),
   'xcsh.setMode': async (_window, args) => args['mode'] !== undefined || put(args, 'mode', await pickMode()),
   'xcsh.setApproval': async (_window, args) => args['mode'] !== undefined || put(args, 'mode', await pickApproval()),
   'xcsh.prompt': async (window, args) => {

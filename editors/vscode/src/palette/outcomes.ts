@@ -114,6 +114,14 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
   'xcsh.setThinking': (_window, _args, result) => brief(t('Thinking: {0}', result.thinkingLevel)),
   'xcsh.setEngine': engineChosen,
   'xcsh.login': loggingIn,
+  'xcsh.trust': (_window, _args, result) =>
+    brief(
+      result.state === 'trusted'
+        ? t("The folder's set-up is used")
+        : result.state === 'withoutServers'
+          ? t("The folder's set-up is used without its servers")
+          : t("The folder's set-up is not used"),
+    ),
   'xcsh.setApproval': (_window, _args, result) => brief(t('Permissions: {0}', result.mode)),
   'xcsh.bash': async (window, _args, result) => {
     const show = t('Show Output');

@@ -17,6 +17,7 @@ import {
 import { serverSettings, type SettingsReader } from '../settings';
 import { contextKinds, type ContextAnswer, type ContextParams } from '../context/answer';
 import type { Notifications } from '../late';
+import { senseRequests, type SenseRequest } from '../senses/requests';
 import type { RequestMap } from '../wire.gen';
 import { Documents, documentSelector } from './documents';
 import { logRecord } from './log';
@@ -38,6 +39,8 @@ export interface ConnectionEvents {
   key(provider: string): Promise<string | null>;
   /** Returns what a prompt that is being sent refers to, null if there is nothing. */
   context(params: ContextParams): Promise<ContextAnswer>;
+  /** Answers a request about code. */
+  sense(request: SenseRequest, params: unknown): Promise<unknown>;
   /** Called before the server changes documents. Returns a function to call after the edit. */
   editing(edit: WorkspaceEdit): () => void;
   /** The server exited unexpectedly. */
@@ -147,6 +150,9 @@ export class Connection {
       key: await events.key(provider),
     }));
     this.#client.onRequest('xcsh/context', (params: ContextParams) => events.context(params));
+    for (const request of senseRequests) {
+      this.#client.onRequest(`xcsh/editor/${request}`, (params: unknown) => events.sense(request, params));
+    }
     this.#client.onRequest('xcsh/save', (params: RequestMap['xcsh/save']['params']) => saveDocument(params));
     this.#client.onDidChangeState(({ oldState, newState }) => {
       if (newState === State.Stopped && oldState === State.Running && !this.#stopping) {

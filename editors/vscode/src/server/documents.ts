@@ -2,6 +2,8 @@ import * as vscode from 'vscode';
 import type { LanguageClientOptions, Middleware } from 'vscode-languageclient/node';
 import { DidOpenTextDocumentNotification, type BaseLanguageClient } from 'vscode-languageclient/node';
 
+import { endLook, isLooked } from './looked';
+
 /** Selects every file. Which of them are sent to the server is decided for each file. */
 export const documentSelector: LanguageClientOptions['documentSelector'] = [{ scheme: 'file' }];
 
@@ -11,12 +13,21 @@ export const documentSelector: LanguageClientOptions['documentSelector'] = [{ sc
  */
 export class Documents implements vscode.Disposable {
   readonly #announced = new Set<string>();
-  readonly #subscription: vscode.Disposable;
+  readonly #subscriptions: vscode.Disposable[];
   #client: BaseLanguageClient | undefined;
 
   constructor() {
-    // An added folder can have documents that are already open.
-    this.#subscription = vscode.workspace.onDidChangeWorkspaceFolders(() => this.#tellOfMore());
+    this.#subscriptions = [
+      // An added folder can have documents that are already open.
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.#tellOfMore()),
+      vscode.window.onDidChangeVisibleTextEditors((editors) => {
+        this.#endLooks(editors.map((editor) => editor.document));
+      }),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        // Later, when the client library has ignored this change: the server gets the whole text.
+        if (document.isDirty && isLooked(document.uri)) setTimeout(() => this.#endLooks([document]));
+      }),
+    ];
   }
 
   /** Sets the client that receives document notifications from now on. It has received none yet. */
@@ -27,7 +38,7 @@ export class Documents implements vscode.Disposable {
 
   readonly middleware: Middleware = {
     didOpen: async (document, next) => {
-      if (concerns(document)) {
+      if (concerns(document) && !isOnlyLooked(document)) {
         this.#announced.add(document.uri.toString());
         await next(document);
       }
@@ -43,6 +54,7 @@ export class Documents implements vscode.Disposable {
       }
     },
     didClose: async (document, next) => {
+      endLook(document.uri);
       if (this.#announced.delete(document.uri.toString())) {
         await next(document);
       }
@@ -58,6 +70,13 @@ export class Documents implements vscode.Disposable {
     provideCodeLenses: (document, token, next) => (isSession(document) ? next(document, token) : []),
   };
 
+  /** Sends documents that were opened for a look and that are the user's now. */
+  #endLooks(documents: readonly vscode.TextDocument[]): void {
+    if (documents.filter((d) => !d.isClosed && endLook(d.uri)).length > 0) {
+      this.#tellOfMore();
+    }
+  }
+
   #tellOfMore(): void {
     const client = this.#client;
     if (!client?.isRunning()) {
@@ -65,7 +84,12 @@ export class Documents implements vscode.Disposable {
     }
     for (const document of vscode.workspace.textDocuments) {
       const uri = document.uri.toString();
-      if (document.uri.scheme === 'file' && concerns(document) && !this.#announced.has(uri)) {
+      if (
+        document.uri.scheme === 'file' &&
+        concerns(document) &&
+        !isLooked(document.uri) &&
+        !this.#announced.has(uri)
+      ) {
         this.#announced.add(uri);
         void client.sendNotification(
           DidOpenTextDocumentNotification.type,
@@ -76,8 +100,13 @@ export class Documents implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.#subscription.dispose();
+    this.#subscriptions.forEach((s) => s.dispose());
   }
+}
+
+/** Reports whether a document was opened only for a look, and is not on the screen. */
+function isOnlyLooked(document: vscode.TextDocument): boolean {
+  return isLooked(document.uri) && !vscode.window.visibleTextEditors.some((e) => e.document === document);
 }
 
 function concerns(document: vscode.TextDocument): boolean {

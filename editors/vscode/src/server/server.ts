@@ -3,6 +3,7 @@ import type { WorkspaceEdit } from 'vscode-languageclient/node';
 
 import { ownSettings, type SettingsReader } from '../settings';
 import type { ContextAnswer, ContextParams } from '../context/answer';
+import type { SenseRequest } from '../senses/requests';
 import type { KeyStore } from '../keys/store';
 import type { Notifications } from '../late';
 import type { CommandMap, CommandName, RequestMap } from '../wire.gen';
@@ -49,6 +50,9 @@ export class Server implements vscode.Disposable {
 
   /** Returns what a prompt refers to in the editor. */
   context: (params: ContextParams) => Promise<ContextAnswer> = () => Promise.resolve(null);
+
+  /** Answers requests about code. */
+  sense: (request: SenseRequest, params: unknown) => Promise<unknown> = () => Promise.resolve(null);
 
   /** Answers permission requests. */
   approve: Approve = () => Promise.resolve(undefined);
@@ -168,6 +172,7 @@ export class Server implements vscode.Disposable {
         keyProviders: () => this.#keyProviders(),
         key: async (provider) => (vscode.workspace.isTrusted ? ((await this.keys.get(provider)) ?? null) : null),
         context: (params) => this.context(params),
+        sense: (request, params) => this.sense(request, params),
         editing: (edit) => this.editing(edit),
         ended: () => this.#ended(connection),
       },

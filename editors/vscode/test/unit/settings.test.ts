@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { senseRequests } from '../../src/senses/requests';
 import { machineSettings, ownSettings, serverSettings, userSettings, type SettingsReader } from '../../src/settings';
 
 const reader = (values: Record<string, unknown>): SettingsReader => ({ get: (name) => values[name] });
@@ -14,6 +15,7 @@ test('unset settings use the server defaults', () => {
     showResumeSummary: true,
     rememberModel: true,
     'history.enabled': true,
+    'keys.commands': true,
     model: '',
     thinkingLevel: '',
     approval: '',
@@ -28,7 +30,7 @@ test('unset settings use the server defaults', () => {
     restricted: false,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true, save: true },
+    ui: { pick: true, hooks: true, save: true, editor: senseRequests },
   });
 });
 
@@ -47,6 +49,7 @@ test("the server's settings are sent, and the extension's are not", () => {
     engineIdle: 30,
     engineExtensions: true,
     'history.enabled': false,
+    'keys.commands': false,
     'server.path': '/x',
     'terminal.program': 'pi',
   };
@@ -64,10 +67,11 @@ test("the server's settings are sent, and the extension's are not", () => {
     engineIdle: 30,
     engineExtensions: true,
     history: { enabled: false },
+    keys: { commands: false },
     restricted: false,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true, save: true },
+    ui: { pick: true, hooks: true, save: true, editor: senseRequests },
   });
 });
 
@@ -103,6 +107,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     'cache.maxBytes': 0,
     cacheRetention: 'long',
     rememberModel: false,
+    'keys.commands': false,
     'server.path': './evil',
     agentDir: '.evil',
     sessionDir: '.evil',
@@ -132,7 +137,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     restricted: false,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true, save: true },
+    ui: { pick: true, hooks: true, save: true, editor: senseRequests },
   });
   const own = ownSettings(settings);
   assert.deepEqual([own.serverPath, own.logLevel, own.terminalProgram, own.redactExports], ['', 'info', 'xcsh', true]);

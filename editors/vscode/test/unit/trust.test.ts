@@ -23,6 +23,7 @@ test('restricted mode allows exactly the commands that read sessions or write on
     [
       'xcsh.artifact',
       'xcsh.artifacts',
+      'xcsh.commandsList',
       'xcsh.context',
       'xcsh.doctor',
       'xcsh.dump',

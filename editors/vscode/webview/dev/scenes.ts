@@ -305,6 +305,26 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
     s.commands = slashCommands;
     return () => s.emit({ type: 'engine_status', key: 'branch', lines: ['feature/parser ↑2', 'lint: 3 warnings'] });
   },
+  /** A skill as oh-my-pi records it, one as pi does, and a template that was sent just now. */
+  invoked: (s) => {
+    s.record({
+      role: 'custom',
+      customType: 'skill-prompt',
+      content: '[IMPORTANT: User invoked the "pdf-tools" skill.]\n\n# PDF tools\n\nRead the formats first.',
+      display: true,
+      attribution: 'user',
+      details: { name: 'pdf-tools', path: '/s/SKILL.md', prompt: '/skill:pdf-tools extract a.pdf', lineCount: 2 },
+      timestamp: 0,
+    });
+    s.record(answer([text('Extracted.')]));
+    s.record(user('<skill name="lint" location="/l/SKILL.md">\nReferences are relative to /l.\n\nLint.\n</skill>'));
+    s.record(answer([text('Linted.')]));
+    return () => {
+      const message = user('Review main.go, and say what is wrong with it.');
+      s.emit({ type: 'message_start', message, typed: '/review main.go' });
+      s.emit({ type: 'message_end', message, typed: '/review main.go', entryId: 'typed001' });
+    };
+  },
   engineStarting: (s) => {
     piAnswers(s, 'starting');
     s.engine = { ...s.engine, message: 'Starting pi …' };

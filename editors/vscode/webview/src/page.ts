@@ -30,6 +30,8 @@ import type { LocalNote } from './state/localNotes';
 import { withReferences } from './state/references';
 import { commandsOf } from './state/slash';
 import type { SlashCommand } from './state/slash';
+import { isPrompt, promptOf } from './state/prompt';
+import type { Said } from './state/prompt';
 import { userMessageOf } from './state/userMessage';
 import { Failure, Store } from './state/store';
 import { edgeOf, itemWith, messageCount, shownItems } from './state/window';
@@ -360,23 +362,22 @@ export class Page {
     const said = await this.lastPrompt();
     if (sent !== this.ui.kept.sent) return;
     const { text } = this.ui.kept;
-    const arrived =
-      sent !== null && said !== undefined && userMessageOf(said.message.content).text.trim() === sent.text.trim();
+    const arrived = sent !== null && said !== undefined && promptOf(said).text.trim() === sent.text.trim();
     if (sent && !arrived && text.trim() === '')
       this.keep({ text: sent.text, attachments: sent.attachments, sent: null });
     else this.keep({ sent: null });
   }
 
   /** Returns the newest prompt of the conversation, which can be before the loaded messages. */
-  private async lastPrompt(): Promise<SnapshotMessage | undefined> {
-    const isPrompt = ({ message }: { message: { role: string } }) => message.role === 'user';
-    const loaded = this.store.state.view.items.findLast(isPrompt);
+  private async lastPrompt(): Promise<(SnapshotMessage & Said) | undefined> {
+    const wanted = ({ message }: SnapshotMessage) => isPrompt(message);
+    const loaded = this.store.state.view.items.findLast(wanted);
     if (loaded) return loaded;
     const edge = this.store.state.view.older;
     let args: JsonObject | undefined = edge ? { before: edge.entryId, history: true } : undefined;
     for (let i = 0; args && i < maxPromptPages; i++) {
       const page: JsonObject = obj(await this.store.call('xcsh.messages', args).catch(() => undefined));
-      const found = messagesOf(page.messages)?.findLast(isPrompt);
+      const found = messagesOf(page.messages)?.findLast(wanted);
       if (found) return found;
       const older = pageEndOf(page.older);
       args = older ? { cursor: older.cursor, history: true } : undefined;
@@ -631,7 +632,7 @@ export class Page {
   /** Puts messages that were not sent before the composer's text, with their files. */
   private giveBackTexts(messages: readonly string[]): void {
     if (messages.length === 0) return;
-    const drafts = messages.map(draftOf);
+    const drafts = messages.map((text) => draftOf(text));
     const { text, attachments } = this.ui.kept;
     this.keep({
       text: [...drafts.map((d) => d.text), text].filter((part) => part.trim() !== '').join('\n\n'),
@@ -670,9 +671,9 @@ export class Page {
     if (item) this.editMessage(item);
   }
 
-  private editMessage({ entryId, message }: SnapshotMessage): void {
+  private editMessage(said: Said & { entryId: string }): void {
     if (this.store.state.view.running) return;
-    this.keep({ ...draftOf(message.content), editing: entryId });
+    this.keep({ ...draftOf(said.message.content, promptOf(said).text), editing: said.entryId });
     this.set({ focus: this.ui.focus + 1 });
   }
 

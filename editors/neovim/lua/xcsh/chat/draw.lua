@@ -5,6 +5,7 @@ local engine = require('xcsh.engine')
 local foreign = require('xcsh.foreign')
 local notes = require('xcsh.chat.notes')
 local page = require('xcsh.chat.page')
+local prompt = require('xcsh.chat.prompt')
 local questions = require('xcsh.questions')
 local text = require('xcsh.text')
 local wire = require('xcsh.wire')
@@ -113,6 +114,13 @@ end
 ---@param item xcsh.chat.Item
 local function user(to, item)
   heading(to, 'You', 'XcshUser', item.message)
+  local typed = prompt.typed(item)
+  if typed then
+    to:add_all(text.lines(typed))
+    return to:fold('⎘ The text that was sent', 'XcshTool', function()
+      to:fenced(text.lines(wire.text_of(item.message)))
+    end)
+  end
   blocks(to, item.message, function(block)
     local rest = attachments(to, wire.str(block.text))
     if rest ~= '' then
@@ -204,7 +212,7 @@ function M.item(item)
   if item.retried then
     return to -- the next attempt takes its place
   end
-  local draw = roles[item.message.role]
+  local draw = prompt.is(item.message) and user or roles[item.message.role]
   if draw then
     draw(to, item)
   elseif item.message.display ~= false then

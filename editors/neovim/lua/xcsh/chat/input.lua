@@ -1,6 +1,7 @@
 -- The prompt of a chat: a buffer with the prompt history.
 
 local client = require('xcsh.client')
+local prompt = require('xcsh.chat.prompt')
 local wire = require('xcsh.wire')
 
 local M = {}
@@ -108,8 +109,8 @@ local function history(chat)
   end
   local items = chat.state.items
   for i = #items, 1, -1 do
-    if items[i].message.role == 'user' then
-      put(vim.trim(wire.text_of(items[i].message)))
+    if prompt.is(items[i].message) then
+      put(vim.trim(prompt.words(items[i])))
     end
   end
   local before = earlier[chat.input] or {}
@@ -197,7 +198,7 @@ end
 local function arrived(chat, text)
   local items = chat.state.items
   for i = #items, math.max(1, #items - 20), -1 do
-    local said = items[i].message.role == 'user' and wire.text_of(items[i].message) or ''
+    local said = prompt.is(items[i].message) and prompt.words(items[i]) or ''
     -- The message begins with the files that are sent with it.
     if said == text or vim.endswith(said, '\n' .. text) then
       return true

@@ -16,6 +16,7 @@ local M = {}
 ---@field size integer number of messages in it: itself and the results of its calls
 ---@field message table as stored, or as received so far
 ---@field live boolean still streaming
+---@field typed? string what the user typed, if the message was made of it
 ---@field retried? boolean the answer failed, and its request was repeated
 ---@field calls table<string, xcsh.chat.Call>
 ---@field rev integer increases with every visible change

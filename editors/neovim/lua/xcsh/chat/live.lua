@@ -94,6 +94,10 @@ local function message_end(s, event)
   -- A snapshot can contain an entry before its event arrives, and later entries.
   local known = entry_id ~= '' and items.has_entry(s.items, entry_id)
   items.finish(s.items, entry_id, message)
+  local added = s.items[#s.items]
+  if not known and added and added.message == message and wire.str(event.typed) ~= '' then
+    added.typed = wire.str(event.typed)
+  end
   approve_again(s)
   if s.session and entry_id ~= '' and not known then
     s.session.leafId = entry_id

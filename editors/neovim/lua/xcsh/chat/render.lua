@@ -248,7 +248,7 @@ function M.prompt_from(bufnr, row, step)
   end
   while sections[at] do
     local item = sections[at].item
-    if item and item.message.role == 'user' then
+    if item and require('xcsh.chat.prompt').is(item.message) then
       return sections[at].start
     end
     at = at + step
@@ -264,7 +264,7 @@ function M.prompt_at(bufnr, row)
   local _, index = M.section_at(bufnr, row)
   for i = index or 0, 1, -1 do
     local item = sections[i].item
-    if item and item.message.role == 'user' then
+    if item and require('xcsh.chat.prompt').is(item.message) then
       return item
     elseif not item and sections[i].kind ~= 'tail' then
       return -- the prompt is not in the chat

@@ -1,6 +1,7 @@
--- Completion of commands at the beginning of a prompt: "/name". They are those of the engine, and
--- of the server where the engine has none of the same name. The list is requested when the user
--- first types a slash, which can start the engine, and again after the engine has changed.
+-- Completion of commands at the beginning of a prompt: "/name". They are those of the engine, or
+-- else the skills and templates of the folder, and those of the server. The list is requested when
+-- the user first types a slash, which can start the engine, and again after the engine or the list
+-- has changed.
 
 local client = require('xcsh.client')
 local engines = require('xcsh.engine')
@@ -34,7 +35,7 @@ end
 ---would not be shown as it is cannot be chosen.
 ---@param result any
 ---@return { name: string, description: string, hint: string }[]
-local function commands_of(result)
+function M.commands_of(result)
   local commands = {}
   for _, command in ipairs(wire.tbl(wire.tbl(result).commands)) do
     command = wire.tbl(command)
@@ -101,7 +102,7 @@ local function load(chat)
     end
     list.asking = false
     -- Completion is only a convenience; sending a prompt reports the error of the engine.
-    list.failed, list.commands = err ~= nil, err and {} or commands_of(result)
+    list.failed, list.commands = err ~= nil, err and {} or M.commands_of(result)
     if list.wanted then
       list.wanted = nil
       show(chat)
@@ -187,6 +188,9 @@ end
 ---@param event table
 function M.follow(chat, event)
   local list = known[chat.cwd]
+  if event.type == 'commands_changed' and list and not list.asking then
+    list.commands = nil -- requested again when the user begins one
+  end
   if event.type ~= 'engine_changed' or not list then
     return
   end

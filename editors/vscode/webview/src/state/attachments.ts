@@ -27,10 +27,11 @@ const places = /^(buffer|selection|symbol:.*)$/;
 
 /**
  * Returns the words of a message and the files that were attached to it, for editing. What the words refer to is
- * attached by the server again. It comes after the other files, in the order of the words.
+ * attached by the server again. typed are the words if the message was made of them. It comes after the other files, in the order of the words.
  */
-export function draftOf(content: unknown): { text: string; attachments: Attachment[] } {
-  const { text, files } = userMessageOf(content);
+export function draftOf(content: unknown, typed?: string): { text: string; attachments: Attachment[] } {
+  const { text: whole, files } = userMessageOf(content);
+  const text = typed ?? whole;
   const names = referencesIn(text).map(({ name }) => name);
   const mentioned = names.map((name) => name.replace(/^(\.\/|~\/)/, ''));
   const isMentioned = (path: string) => {

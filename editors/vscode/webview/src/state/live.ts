@@ -1,5 +1,6 @@
 // Applies one event of the agent to the view.
 
+import { isPrompt } from './prompt';
 import type { ApprovalMode, ContentBlock, SessionUsage, StoredMessage } from './wire';
 import { approvalOf, blocks, foreignOf, list, num, obj, str, texts } from './wire';
 import type { Obj } from './wire';
@@ -214,9 +215,11 @@ function messageEnd(v: View, e: Obj): View {
     items = known ? v.items.slice(0, -1) : v.items.with(-1, ended);
   } else {
     items = withEntry(v.items, entryId, message, 'm' + counter);
+    const added = items.length > v.items.length ? items.at(-1) : undefined;
+    if (added && str(e.typed)) items = items.with(-1, { ...added, typed: str(e.typed) });
   }
   const plan = planOf(message);
-  const lastPrompt = message.role === 'user' && entryId ? entryId : v.lastPrompt;
+  const lastPrompt = isPrompt(message) && entryId ? entryId : v.lastPrompt;
   const next = { ...v, counter, items, lastPrompt, todos: plan ?? v.todos };
   // A snapshot can contain an entry before its event arrives, and later entries.
   if (known) return next;

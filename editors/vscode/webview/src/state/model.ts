@@ -23,6 +23,7 @@ export interface Item {
   entryId: string; // "" until it is in the session
   message: StoredMessage;
   live: boolean; // still streaming
+  typed?: string; // what the user typed, if the message was made of it
   retried?: boolean; // the answer failed, and its request was repeated
   calls: Readonly<Record<string, Call>>;
 }

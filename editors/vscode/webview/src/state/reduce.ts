@@ -2,6 +2,7 @@
 // session. Duplicates are ignored. A gap or another live session requires a snapshot; notifications
 // that arrive meanwhile are held and applied to the snapshot.
 
+import { isPrompt } from './prompt';
 import type { ServerState } from '../../../src/chat/messages';
 import { crashOf, engineOf, engineTextsOf, questionsOf, withAbilities, withoutQuestion } from './engine';
 import type { Action as EngineAction } from './engine';
@@ -250,7 +251,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
   const sameEngine = same && was.engine.name === engine.name;
   let items: readonly Item[] = kept(itemsOf(snapshot.messages ?? []), same ? was.items : []);
   const older = olderEdge(items, pageEndOf(snapshot.older));
-  const said = items.findLast((i) => i.message.role === 'user')?.entryId;
+  const said = items.findLast((i) => isPrompt(i.message))?.entryId;
   for (const t of snapshot.tools ?? []) {
     items = withCall(items, str(t.toolCallId), (c) =>
       c.entryId ? c : { status: statusOf(t), output: t.partialResult ?? c.output },

@@ -9,6 +9,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { t } from '../l10n';
 import { notesAbove, notesBelow } from '../state/localNotes';
 import type { LocalNote } from '../state/localNotes';
+import { isPrompt } from '../state/prompt';
 import type { Item } from '../state/model';
 import { edgeOf, itemWith, maxMessages, messageCount, pageMessages, shownItems } from '../state/window';
 import { Icon } from './controls';
@@ -252,7 +253,10 @@ const hasRunningCall = (item: Item | undefined) =>
 /** A prompt without an answer, because the server stopped or the user stopped the turn. */
 function Unanswered(): JSX.Element | null {
   const page = usePage();
-  const alone = useChat((s) => s.sync.live && !s.view.running && s.view.items.at(-1)?.message.role === 'user');
+  const alone = useChat((s) => {
+    const last = s.view.items.at(-1);
+    return s.sync.live && !s.view.running && last !== undefined && isPrompt(last.message);
+  });
   const sending = useUi((u) => u.sending || u.kept.editing !== '');
   if (!alone || sending) return null;
   return (

@@ -6,7 +6,8 @@ import type { ForkPosition } from '../../../src/chat/messages';
 import { visible } from '../../../src/chat/visible';
 import { t } from '../l10n';
 import { endedAs } from '../state/ended';
-import { fileIcon, fileLabel, isFile, userMessageOf } from '../state/userMessage';
+import { isPrompt, promptOf } from '../state/prompt';
+import { fileIcon, fileLabel, isFile } from '../state/userMessage';
 import type { Item } from '../state/model';
 import { blocks, num, obj, plainText, str } from '../state/wire';
 import type { ContentBlock } from '../state/wire';
@@ -51,7 +52,8 @@ function Branches({ entryId }: { entryId: string }): JSX.Element | null {
 
 function UserMessage({ item }: { item: Item }): JSX.Element {
   const page = usePage();
-  const said = userMessageOf(item.message.content);
+  const said = promptOf(item);
+  const [open, setOpen] = useFold(`${item.entryId || item.key}/made`, false);
   const busy = useChat((s) => s.view.running || !s.sync.live);
   const reading = useUi((u) => u.init?.reading !== undefined);
   const refusal = useRefusal('branch');
@@ -85,7 +87,12 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
             ))}
           </ul>
         )}
-        {said.text && <div class="said">{said.text}</div>}
+        {said.text && said.made === undefined && <div class="said">{said.text}</div>}
+        {said.made !== undefined && (
+          <Fold class="made" open={open} onToggle={setOpen} summary={<span class="said">{visible(said.text)}</span>}>
+            <Markdown text={said.made} live={false} />
+          </Fold>
+        )}
         <Pictures blocks={blocks(item.message.content)} />
       </div>
       <div class="message-tools">
@@ -387,14 +394,14 @@ function body(item: Item, cwd: string): JSX.Element | null {
     case 'branchSummary':
       return <Summary item={item} title={t('Another branch (summarized)')} />;
     default:
-      return <Custom item={item} />;
+      return isPrompt(item.message) ? <UserMessage item={item} /> : <Custom item={item} />;
   }
 }
 
 /** A message is a keyboard stop: Alt with the arrow keys moves from one to the next. */
 export const Message = memo(function Message({ item, cwd }: { item: Item; cwd: string }): JSX.Element | null {
   const program = useChat((s) => engineName(s.view.engine));
-  const { role } = item.message;
+  const role = isPrompt(item.message) ? 'user' : item.message.role;
   if (item.retried) return null; // the next attempt takes its place
   if (role === 'system') return null; // pi records the system prompt and the tools
   const name = Object.hasOwn(names, role) ? names[role] : undefined;

@@ -4,7 +4,7 @@ import type { TargetedKeyboardEvent } from 'preact';
 import { useRef } from 'preact/hooks';
 import { recall, step } from '../state/history';
 import type { Recall } from '../state/history';
-import { userMessageOf } from '../state/userMessage';
+import { isPrompt, promptOf } from '../state/prompt';
 import { usePage } from './use';
 
 /** Recalls earlier prompts with the arrow keys, at the edges of the text. */
@@ -18,9 +18,7 @@ export function useRecall(): { key: (e: TargetedKeyboardEvent<HTMLTextAreaElemen
       return false;
     const beyond = by < 0 ? el.value.slice(0, el.selectionStart) : el.value.slice(el.selectionEnd);
     if (beyond.includes('\n') || (by > 0 && !at.current)) return false;
-    const said = page.store.state.view.items
-      .filter((i) => i.message.role === 'user')
-      .map((i) => userMessageOf(i.message.content).text);
+    const said = page.store.state.view.items.filter((i) => isPrompt(i.message)).map((i) => promptOf(i).text);
     at.current ??= recall([...page.ui.recalled, ...said], el.value);
     const next = step(at.current, by);
     if (!next) return by < 0 && el.selectionStart > 0 ? false : true;

@@ -252,3 +252,20 @@ test('the focus never falls out of the page', () =>
     await page.click('.note [aria-label=Dismiss]');
     await back();
   }));
+
+test('the line that the user typed stands over an invoked skill or template, and is edited', () =>
+  inScene('invoked', async ({ page }) => {
+    await page.waitForSelector('.made >> nth=2');
+    assert.deepEqual(await page.locator('.message.user .said').allInnerTexts(), [
+      '/skill:pdf-tools extract a.pdf',
+      '/skill:lint',
+      '/review main.go',
+    ]);
+    assert.equal(await page.locator('.message.custom').count(), 0);
+    assert.equal(await page.locator('text=Read the formats first').count(), 0);
+    await page.click('.made .fold-head >> nth=0');
+    await page.waitForSelector('.made h1 >> text=PDF tools');
+    await page.hover('.message.user >> nth=2');
+    await page.click('.message.user >> nth=2 >> [aria-label="Edit and resend"]');
+    await until(page, "document.querySelector('#composer').value === '/review main.go'");
+  }));
