@@ -3,7 +3,7 @@
 import { t } from '../l10n';
 import { relativeTo } from '../state/userMessage';
 import { visible } from '../../../src/chat/visible';
-import { obj, str } from '../state/wire';
+import { list, obj, str } from '../state/wire';
 import type { ApprovalRule, ContentBlock, ForeignBranch } from '../state/wire';
 
 export interface Described {
@@ -57,6 +57,13 @@ const tools: Record<string, Name> = {
   }),
   ls: (a, cwd) => ({ icon: 'folder-opened', verb: t('List'), what: relativeTo(cwd, pathOf(a)) || '.' }),
   exit_plan_mode: (a) => ({ icon: 'checklist', verb: t('Propose the plan'), what: oneLine(str(a.title)) }),
+  task: (a) => ({
+    icon: 'type-hierarchy-sub',
+    verb: t('Delegate'),
+    what: list(a.tasks)
+      .map((task) => str(obj(task).name) || str(obj(task).id) || oneLine(str(obj(task).task)).slice(0, 60))
+      .join(', '),
+  }),
   todo_write: () => ({ icon: 'checklist', verb: t('Update the plan'), what: '' }),
 };
 const otherNames: Record<string, string> = {
