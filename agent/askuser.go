@@ -50,7 +50,7 @@ func (s *Session) AskUser(ctx context.Context, q Question) (Answers, error) {
 
 // Answer answers a question. It returns a NotFound error if the question does not wait any more.
 func (s *Session) Answer(id string, a engine.Answer) error {
-	if known, err := s.asked.Answer(id, a); known {
+	if known, err := s.asked.Answer(id, asking.Reply(a)); known {
 		return err
 	}
 	if seat := s.serving(); seat != nil {

@@ -36,6 +36,8 @@ type host struct {
 	inTurn  bool          // it is that of a turn, which may start servers
 	serving *serving.Turn // see served
 
+	program *session.Dialect // set where the session cannot be read
+
 	parent *host  // of a subagent: the conversation that it works for; else nil
 	task   string // of a subagent: its name
 
@@ -183,6 +185,7 @@ func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		}
 		byName[t.Name] = t
 	}
+	h.accept(byName)
 	return byName, tool.Env{
 		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Background: h.s.background, Shell: h.shell(ctx),
 		Resource: func(tool, address string, write bool) (string, error) { return h.resource(ctx, tool, address, write) },

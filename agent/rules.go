@@ -49,6 +49,9 @@ func (h *host) loadRules(ctx context.Context) {
 }
 
 func (h *host) dialect() (dialect session.Dialect) {
+	if h.program != nil {
+		return *h.program
+	}
 	err := h.log.View(func(d *session.Document, _ session.Leaf) error {
 		dialect = d.Dialect()
 		return nil

@@ -54,8 +54,7 @@ type Session struct {
 
 	invocable invocable // the names of skills and templates, as clients know them
 
-	slots     *task.Slots                 // of its subagents
-	begunHere atomic.Pointer[session.Log] // the session that had no file when its tools were first needed
+	slots *task.Slots // of its subagents
 
 	mu         sync.Mutex
 	log        *session.Log // guarded by mu, like all below

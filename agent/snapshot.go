@@ -3,12 +3,10 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
-	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
@@ -28,7 +26,7 @@ type Snapshot struct {
 	Approvals  []approval.Prompt `json:"approvals" jsonschema:"Tool calls with pending approvals."`
 	Questions  []event.Question  `json:"questions" jsonschema:"Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer."`
 	Background []background.Info `json:"background" jsonschema:"Commands that run in the background."`
-	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
+	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch."`
 	Context    ContextUsage      `json:"contextUsage"`
 	Seq        uint64            `json:"seq"`
 	Pending    []string          `json:"pending,omitempty" jsonschema:"The fields that are null or absent because the session is still being read, beside those of state."`
@@ -123,7 +121,12 @@ func (s *Session) addContext(ctx context.Context, snap *Snapshot, log *session.L
 	for i, m := range c.Messages {
 		snap.Messages[i] = paging.Message{EntryID: c.EntryIDs[i], Message: m}
 	}
-	snap.Todos = todos(c.Messages)
+	if err := log.View(func(d *session.Document, leaf session.Leaf) (err error) {
+		snap.Todos, err = todosOn(d, leaf)
+		return err
+	}); err != nil {
+		return err
+	}
 	snap.Context = s.contextUsage(ctx, log, s.tokens(log, c), c.State())
 	return nil
 }
@@ -137,22 +140,3 @@ func (s *Session) contextUsage(ctx context.Context, log *session.Log, tokens int
 	}
 	return u
 }
-
-// todos is the task list of the model: the result of its newest successful todo_write
-// call. It is read from the branch, so that another branch has its own list.
-func todos(messages []json.RawMessage) json.RawMessage {
-	for _, m := range slices.Backward(messages) {
-		if isTodos(m) {
-			return rawjson.Get(m, "details", "phases")
-		}
-	}
-	return nil
-}
-
-// isTodos reports whether m is the result of a successful todo_write.
-func isTodos(m json.RawMessage) bool {
-	name, _ := rawjson.GetString(m, "toolName")
-	return name == todoTool && !rawjson.Truthy(rawjson.Get(m, "isError"))
-}
-
-const todoTool = "todo_write"

@@ -33,7 +33,7 @@ func (s *Session) addNewest(ctx context.Context, snap *Snapshot, log *session.Lo
 			}
 			snap.Older = whole.Older(whole.Len() - c.Len() + newest.From)
 		}
-		if snap.Todos, err = newestTodos(d, c); err != nil {
+		if snap.Todos, err = todosOn(d, leaf); err != nil {
 			return err
 		}
 		tokens, err = tokensOf(c.Conversation)
@@ -43,27 +43,6 @@ func (s *Session) addNewest(ctx context.Context, snap *Snapshot, log *session.Lo
 		snap.Context = s.contextUsage(ctx, log, tokens, state)
 	}
 	return err
-}
-
-// newestTodos is [todos] for a conversation. In a session without any call of the tool it reads nothing.
-func newestTodos(d *session.Document, c *paging.Conversation) (json.RawMessage, error) {
-	tally, err := d.Tally()
-	if err != nil || tally.Calls[todoTool] == 0 {
-		return nil, err
-	}
-	for place := c.Len() - 1; place >= 0; place-- {
-		if i := c.Places[place]; i >= 0 && d.Role(i) != "toolResult" {
-			continue
-		}
-		m, err := c.Message(place)
-		if err != nil {
-			return nil, err
-		}
-		if isTodos(m) {
-			return rawjson.Get(m, "details", "phases"), nil
-		}
-	}
-	return nil, nil
 }
 
 // headMessages is how many messages a context may have in front of those of its entries: notes, a system message and a summary.

@@ -23,21 +23,9 @@ func subagents(ctx context.Context, h *host) []tool.Tool {
 		return nil
 	}
 	agents := task.Agents(h.found(ctx))
-	return []tool.Tool{task.New(h.s.taskForm(h.log), agents, func(ctx context.Context, env tool.Env, c task.Call) (tool.Result, error) {
+	return []tool.Tool{task.New(h.dialect(), agents, func(ctx context.Context, env tool.Env, c task.Call) (tool.Result, error) {
 		return h.delegate(ctx, env, c, agents)
 	})}
-}
-
-// taskForm returns the program whose parameters the tool has in a session: oh-my-pi in a session that was begun
-// here, also after it has a file.
-func (s *Session) taskForm(log *session.Log) session.Dialect {
-	if !log.OnDisk() {
-		s.begunHere.Store(log)
-	}
-	if s.begunHere.Load() == log {
-		return session.Omp
-	}
-	return dialectOf(log)
 }
 
 // delegate carries out a call of the tool.
@@ -161,7 +149,7 @@ func (a *subagent) section() string {
 // begin makes the transcript and writes its first entries, so that a crash leaves them.
 func (a *subagent) begin(ctx context.Context) error {
 	store, parent := a.s.m.cfg.Store, a.parent.log
-	o := session.NewOptions{Parent: parent.Path(), For: dialectOf(parent)}
+	o := session.NewOptions{Parent: parent.Path(), For: a.parent.dialect()}
 	if path := a.job.Files.Transcript; path != "" {
 		a.log = store.CreateSubagent(path, a.s.cwd, o)
 	} else {

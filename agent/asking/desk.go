@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
@@ -21,6 +20,14 @@ type Desk struct {
 	mu   sync.Mutex
 	open []*waiting // guarded by mu; oldest first
 	last int        // guarded by mu; number of the newest question
+}
+
+// Reply is the answer to a question of an event. Which member counts depends on the question's method.
+type Reply struct {
+	Value     string
+	Values    []string
+	Confirmed bool
+	Cancelled bool
 }
 
 // waiting is the field of a form that waits for an answer.
@@ -122,7 +129,7 @@ func (d *Desk) Questions() []event.Question {
 
 // Answer answers a question. known is false if none with this id waits. The error is an InvalidArgument error for an
 // answer that does not fit.
-func (d *Desk) Answer(id string, a engine.Answer) (known bool, err error) {
+func (d *Desk) Answer(id string, r Reply) (known bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.open, func(w *waiting) bool { return w.ID == id })
@@ -131,8 +138,8 @@ func (d *Desk) Answer(id string, a engine.Answer) (known bool, err error) {
 	}
 	w := d.open[i]
 	got := Answers{Cancelled: true}
-	if !a.Cancelled {
-		one, err := w.field.Check(w.field.answerOf(a))
+	if !r.Cancelled {
+		one, err := w.field.Check(w.field.answerOf(r))
 		if err != nil {
 			return true, err
 		}
@@ -144,17 +151,17 @@ func (d *Desk) Answer(id string, a engine.Answer) (known bool, err error) {
 }
 
 // answerOf converts the answer to a question of an event.
-func (f Field) answerOf(a engine.Answer) Answer {
-	got := Answer{Selected: a.Values}
+func (f Field) answerOf(r Reply) Answer {
+	got := Answer{Selected: r.Values}
 	switch {
 	case f.kind() == Boolean:
-		got.Selected = []string{strconv.FormatBool(a.Confirmed)}
-	case f.kind() == Choice && slices.ContainsFunc(f.Options, func(o Option) bool { return o.Label == a.Value }):
-		if !slices.Contains(got.Selected, a.Value) {
-			got.Selected = append(got.Selected, a.Value)
+		got.Selected = []string{strconv.FormatBool(r.Confirmed)}
+	case f.kind() == Choice && slices.ContainsFunc(f.Options, func(o Option) bool { return o.Label == r.Value }):
+		if !slices.Contains(got.Selected, r.Value) {
+			got.Selected = append(got.Selected, r.Value)
 		}
 	default:
-		got.Custom = a.Value
+		got.Custom = r.Value
 	}
 	return got
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/asking"
-	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
@@ -64,24 +63,24 @@ func TestTheFieldsOfAFormAreAskedOneAfterTheOther(t *testing.T) {
 		Descriptions: []string{"a file", ""}, Recommended: new(0), Other: true, Number: 1, Of: 5,
 	}, q)
 	require.Equal(t, []event.Question{q}, a.desk.Questions(), "one at a time")
-	answer := func(id string, answer engine.Answer) {
+	answer := func(id string, answer asking.Reply) {
 		known, err := a.desk.Answer(id, answer)
 		require.NoError(t, err)
 		require.True(t, known)
 	}
-	answer(q.ID, engine.Answer{Value: "a own one"})
+	answer(q.ID, asking.Reply{Value: "a own one"})
 	q = a.question(t)
 	require.True(t, q.Multi)
-	answer(q.ID, engine.Answer{Values: []string{"c", "a"}, Value: "more"})
+	answer(q.ID, asking.Reply{Values: []string{"c", "a"}, Value: "more"})
 	q = a.question(t)
 	require.Equal(t, "80", q.Prefill)
-	_, err := a.desk.Answer(q.ID, engine.Answer{Value: "eighty"})
+	_, err := a.desk.Answer(q.ID, asking.Reply{Value: "eighty"})
 	require.EqualError(t, err, "The answer must be a whole number.")
-	answer(q.ID, engine.Answer{Value: " 8080 "})
+	answer(q.ID, asking.Reply{Value: " 8080 "})
 	q = a.question(t)
 	require.Equal(t, "confirm", q.Method)
-	answer(q.ID, engine.Answer{Confirmed: true})
-	answer(a.question(t).ID, engine.Answer{})
+	answer(q.ID, asking.Reply{Confirmed: true})
+	answer(a.question(t).ID, asking.Reply{})
 	require.Equal(t, asking.Answers{List: []asking.Answer{
 		{ID: "db", Selected: []string{}, Custom: "a own one"},
 		{ID: "features", Selected: []string{"c", "a"}, Custom: "more"},
@@ -90,7 +89,7 @@ func TestTheFieldsOfAFormAreAskedOneAfterTheOther(t *testing.T) {
 		{ID: "name", Selected: []string{}},
 	}}, <-a.result)
 	require.Empty(t, a.desk.Questions())
-	known, err := a.desk.Answer(q.ID, engine.Answer{})
+	known, err := a.desk.Answer(q.ID, asking.Reply{})
 	require.NoError(t, err)
 	require.False(t, known, "it does not wait any more")
 }
@@ -115,7 +114,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 			close(removed)
 			return asking.Answers{}, ctx.Err()
 		})
-		_, err := a.desk.Answer(a.question(t).ID, engine.Answer{Value: "SQLite"})
+		_, err := a.desk.Answer(a.question(t).ID, asking.Reply{Value: "SQLite"})
 		require.NoError(t, err)
 		require.Equal(t, chosen, <-a.result)
 		<-removed
@@ -125,7 +124,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		a, _ := ask(t, form, func(context.Context, asking.Form) (asking.Answers, error) {
 			return asking.Answers{}, asking.ErrElsewhere
 		})
-		_, err := a.desk.Answer(a.question(t).ID, engine.Answer{Value: "SQLite"})
+		_, err := a.desk.Answer(a.question(t).ID, asking.Reply{Value: "SQLite"})
 		require.NoError(t, err)
 		require.Equal(t, chosen, <-a.result)
 	})

@@ -84,15 +84,16 @@ func (b *batch) find(ctx context.Context) {
 // A call is not run if the result of an earlier one cannot become part of the conversation.
 func (b *batch) do(ctx context.Context) {
 	for i, call := range b.calls {
-		changes := b.meant[i].Tool.Changing(b.meant[i].Args)
-		for b.running > 0 && (changes || b.running == readers) {
+		t := b.meant[i].Tool
+		alone := t.Alone || t.Changing(b.meant[i].Args)
+		for b.running > 0 && (alone || b.running == readers) {
 			b.wait()
 		}
 		if b.run.refused != nil {
 			break
 		}
 		b.run.Host.Emit(event.ToolStart{ToolCallID: call.ID, ToolName: call.Name, Args: call.Arguments})
-		if changes {
+		if alone {
 			b.one(ctx, i)
 			b.record(i)
 			continue

@@ -138,9 +138,12 @@ func runGuarded(ctx context.Context, shell Shell, cmd Command, p Permission, b *
 // acceptBash converts the extra arguments of oh-my-pi's tool. A directory and variables become part
 // of the command line, so that the permission prompt shows them.
 func acceptBash(args arguments) error {
-	args.drop("description", "head", "tail") // the output is cut here in any case
+	args.drop("description", "name", "head", "tail") // the output is cut here in any case
 	args.rename("background", "async", "run_in_background")
 	if err := args.refuse("bash", "pty", "commands have no terminal"); err != nil {
+		return err
+	}
+	if err := args.refuse("bash", "ready", "a background command returns at once; look at its output with process"); err != nil {
 		return err
 	}
 	var before []string

@@ -17,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/schema"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -25,6 +26,7 @@ type definition[A any] struct {
 	name    string
 	doc     string
 	changes bool
+	alone   bool
 
 	// accept converts the arguments of other programs' models into the tool's own form. It may be
 	// nil.
@@ -41,10 +43,7 @@ func define[A any](d definition[A]) Tool {
 	if err == nil {
 		schema.AdditionalProperties = nil // parse rejects others, and services that enforce schemas add it
 		for _, p := range schema.Properties {
-			plainType(p)
-			if p.Items != nil {
-				p.Items.AdditionalProperties = nil
-			}
+			plainSchema(p)
 		}
 	}
 	raw, marshalErr := json.Marshal(schema)
@@ -54,7 +53,7 @@ func define[A any](d definition[A]) Tool {
 	p := parser[A]{definition: d, schema: schema}
 	t := Tool{
 		Tool:    provider.Tool{Name: d.name, Description: strings.TrimSpace(d.doc), Parameters: raw},
-		Changes: d.changes,
+		Changes: d.changes, Alone: d.alone,
 		Check: func(args json.RawMessage) (json.RawMessage, error) {
 			a, err := p.parse(args)
 			if err != nil {
@@ -82,6 +81,18 @@ func define[A any](d definition[A]) Tool {
 	return t
 }
 
+// plainSchema makes the schema of a parameter one that services understand, with everything in it.
+func plainSchema(s *jsonschema.Schema) {
+	plainType(s)
+	if s.Items != nil {
+		s.Items.AdditionalProperties = nil
+		plainSchema(s.Items)
+	}
+	for _, p := range s.Properties {
+		plainSchema(p)
+	}
+}
+
 // plainType turns "null or a list" into "a list": services handle two types differently, and an
 // absent parameter is just left out.
 func plainType(s *jsonschema.Schema) {
@@ -102,11 +113,13 @@ func (p parser[A]) parse(raw json.RawMessage) (a A, err error) {
 	if err != nil {
 		return a, err
 	}
+	p.dropIntent(args, func(v jsontext.Value) bool { return v.Kind() == '"' })
 	if p.accept != nil {
 		if err := p.accept(args); err != nil {
 			return a, err
 		}
 	}
+	p.dropIntent(args, func(jsontext.Value) bool { return true })
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		property := p.schema.Properties[name]
 		switch {
@@ -137,6 +150,15 @@ func (p parser[A]) parse(raw json.RawMessage) (a A, err error) {
 		err = p.check(a)
 	}
 	return a, err
+}
+
+// dropIntent removes the description of the call, unless the tool has such a parameter.
+func (p parser[A]) dropIntent(args arguments, which func(jsontext.Value) bool) {
+	for _, name := range schema.Intents {
+		if v, ok := args[name]; ok && p.schema.Properties[name] == nil && which(v) {
+			delete(args, name)
+		}
+	}
 }
 
 // missing is an error when a member that must be there is not.

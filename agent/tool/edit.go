@@ -115,6 +115,9 @@ func prepareEdit(ctx context.Context, o Options, env Env, a editArgs) (edited, e
 // the path instead of in a list, and the names of oh-my-pi, whose edits each name the file.
 func acceptEdit(args arguments) error {
 	args.rename("path", "file_path", "filePath")
+	if _, ok := args["input"]; ok {
+		return badArgument("input", `edit takes no patch in "input". Read the file, then call edit with its path and with edits, a list of {"oldText": the exact text to replace, "newText": the new text}.`)
+	}
 	if text, ok := args.text("edits"); ok {
 		args["edits"] = jsontext.Value(text)
 		if !args["edits"].IsValid() {

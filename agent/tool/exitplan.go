@@ -52,7 +52,6 @@ func NewExitPlanMode(p Planner) Tool {
 	return define(definition[exitPlanArgs]{
 		name: ExitPlanMode, doc: exitPlanDoc, changes: true,
 		accept: func(args arguments) error {
-			args.drop("i", "_i")
 			if title, ok := args.text("title"); ok {
 				title = strings.TrimSpace(title)
 				if n := len(title) - len(".md"); n > 0 && strings.EqualFold(title[n:], ".md") {

@@ -5,8 +5,12 @@ import (
 	"context"
 	_ "embed" // the tools' descriptions
 	"io/fs"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool/regular"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 //go:embed find.md
@@ -23,14 +27,7 @@ type findArgs struct {
 func newFind(o Options) Tool {
 	return define(definition[findArgs]{
 		name: "find", doc: findDoc,
-		accept: func(args arguments) error {
-			args.drop("hidden", "timeout")
-			if v, ok := args["gitignore"]; ok && string(v) == "false" {
-				return badArgument("gitignore", "find omits files that .gitignore excludes; use bash to find all files.")
-			}
-			args.drop("gitignore")
-			return nil
-		},
+		accept: acceptFind,
 		check: func(a findArgs) error {
 			_, err := globMatcher("find", a.Pattern)
 			return cmp.Or(onlyFiles("find", a.Path), err, checkLimit("find", a.Limit))
@@ -63,4 +60,40 @@ func newFind(o Options) Tool {
 			}), nil
 		},
 	})
+}
+
+// acceptFind understands the parameters of oh-my-pi's glob, whose path is the pattern, and of xcsh's find.
+func acceptFind(args arguments) error {
+	if v, ok := args["gitignore"]; ok && string(v) == "false" {
+		return badArgument("gitignore", "find omits files that .gitignore excludes; use bash to find all files.")
+	}
+	args.drop("gitignore", "hidden", "timeout")
+	if _, has := args["pattern"]; !has {
+		splitGlob(args, "pattern")
+		if _, has := args["pattern"]; !has {
+			args["pattern"] = jsontext.Value(`"*"`)
+		}
+	}
+	return nil
+}
+
+// splitGlob moves the part of a path that is a pattern, and what follows it, into another parameter.
+func splitGlob(args arguments, into string) {
+	path, ok := args.text("path")
+	if !ok {
+		return
+	}
+	at := strings.IndexAny(path, "*?[{")
+	if at < 0 || Scheme(path) != "" {
+		args["path"] = rawjson.Quote(path)
+		return
+	}
+	dir, pattern := "", path
+	if slash := strings.LastIndexByte(path[:at], '/'); slash >= 0 {
+		dir, pattern = path[:max(slash, 1)], path[slash+1:]
+	}
+	args[into] = rawjson.Quote(pattern)
+	if dir != "" {
+		args["path"] = rawjson.Quote(dir)
+	}
 }

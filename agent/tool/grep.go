@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/xcsh-ls/xcsh-ls/agent/tool/regular"
 )
 
@@ -96,9 +98,18 @@ func newGrep(o Options) Tool {
 	})
 }
 
-// acceptGrep understands the names of oh-my-pi.
+// acceptGrep understands the names of oh-my-pi and xcsh.
 func acceptGrep(args arguments) error {
 	args.rename("ignoreCase", "i")
+	if v, ok := args["case"]; ok {
+		delete(args, "case")
+		if _, has := args["ignoreCase"]; !has && (string(v) == "false" || string(v) == `"false"`) {
+			args["ignoreCase"] = jsontext.Value("true")
+		}
+	}
+	if _, has := args["glob"]; !has {
+		splitGlob(args, "glob")
+	}
 	for _, name := range []string{"pre", "post"} {
 		if v, ok := args[name]; ok {
 			if was := args["context"]; len(was) == 0 || len(v) > len(was) || len(v) == len(was) && string(v) > string(was) {
@@ -112,7 +123,7 @@ func acceptGrep(args arguments) error {
 	}
 	args.drop("gitignore", "timeout", "hidden")
 	for name, instead := range map[string]string{
-		"type": "use glob, for example *.go", "multiline": "matches do not span lines", "offset": "raise limit to see more",
+		"type": "use glob, for example *.go", "multiline": "matches do not span lines", "offset": "raise limit to see more", "skip": "raise limit to see more",
 	} {
 		if err := args.refuse("grep", name, instead); err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -39,6 +38,10 @@ func newRead(o Options) Tool {
 			return filesOrResources("read", a.Path)
 		},
 		run: func(ctx context.Context, env Env, a readArgs) (Result, error) {
+			a, err := o.selected(env, a)
+			if err != nil {
+				return Result{}, err
+			}
 			path, err := o.place(env, "read", a.Path, false)
 			if err != nil {
 				return Result{}, err
@@ -81,38 +84,6 @@ func readFile(ctx context.Context, o Options, env Env, path string) (File, error
 		return File{}, err
 	}
 	return f, nil
-}
-
-var lineSelection = regexp.MustCompile(`^[Ll]?(\d+)(?:(-)[Ll]?(\d*)|\+(\d+))?$`)
-
-// acceptRead understands oh-my-pi's selection of lines: "L10-L50", "L10", "10+5" or "raw".
-func acceptRead(args arguments) error {
-	args.rename("path", "file_path", "filePath")
-	args.drop("timeout")
-	sel, ok := args.text("sel")
-	if !ok || sel == "" || sel == "raw" {
-		return nil
-	}
-	m := lineSelection.FindStringSubmatch(sel)
-	if m == nil {
-		return badArgument("sel", `read cannot select %q; use offset and limit, which count lines.`, sel)
-	}
-	from, _ := strconv.Atoi(m[1]) // digits
-	args["offset"] = strconv.AppendInt(nil, int64(from), 10)
-	n := 0
-	if m[4] != "" {
-		n, _ = strconv.Atoi(m[4])
-	} else if m[3] != "" {
-		to, _ := strconv.Atoi(m[3])
-		if to < from {
-			return badArgument("sel", "read: the selection %q ends before it begins.", sel)
-		}
-		n = to - from + 1
-	}
-	if n > 0 {
-		args["limit"] = strconv.AppendInt(nil, int64(n), 10)
-	}
-	return nil
 }
 
 // readDetails are kept for the user's screen. They are pi's, as those of the other tools.

@@ -19,6 +19,10 @@ type Tool struct {
 	// and must not run beside another tool.
 	Changes bool
 
+	// Alone reports that the tool must not run beside another one, although it changes nothing that needs permission: its calls
+	// have an order.
+	Alone bool
+
 	// Reads reports whether a call with checked arguments only reads, although the tool can change something. nil: none
 	// does.
 	Reads func(args json.RawMessage) bool

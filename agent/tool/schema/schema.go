@@ -31,6 +31,10 @@ var validProperty = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 // types are the types of JSON schema.
 var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
+// Intents are the parameters in which the models of oh-my-pi and xcsh describe each call. A tool gets them only if its schema
+// has them.
+var Intents = []string{"i", "_i"}
+
 // Parameters validates the arguments of a tool.
 type Parameters struct {
 	tool     string
@@ -128,6 +132,11 @@ func (p Parameters) Check(args json.RawMessage) (line json.RawMessage, err error
 	}
 	if !Shallow(object, MaxDepth) {
 		return nil, p.invalid(fmt.Sprintf("they have more than %d values within each other", MaxDepth))
+	}
+	for _, name := range Intents {
+		if _, has := p.schema.Properties[name]; !has {
+			delete(object, name)
+		}
 	}
 	dropNulls(p.schema, object)
 	var out bytes.Buffer

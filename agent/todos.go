@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/todo"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// maxPlanResults bounds the tool results in which the newest plan of a branch is looked for.
+const maxPlanResults = 4096
+
+// planningTools are the tools by which the model keeps a plan and asks the user, under the names of the program that wrote the
+// session.
+func planningTools(_ context.Context, h *host) []tool.Tool {
+	xcsh := h.dialect() == session.Xcsh
+	tools := []tool.Tool{tool.NewTodo(h)}
+	if xcsh {
+		tools = []tool.Tool{tool.NewTodoWrite(h)}
+	}
+	if h.s.CanAsk() {
+		tools = append(tools, tool.NewAsk(h.s.AskUser, xcsh))
+	}
+	return tools
+}
+
+// Todos implements [tool.Todos].
+func (h *host) Todos(context.Context) (plan todo.List, storage string, err error) {
+	err = h.log.View(func(d *session.Document, leaf session.Leaf) error {
+		phases, err := todosOn(d, leaf)
+		plan = todo.Read(phases)
+		return err
+	})
+	if h.log.Persistent() {
+		return plan, "session", err
+	}
+	return plan, "memory", err
+}
+
+// todosOn returns the phases of the plan on the branch up to leaf, as they are recorded, so that another branch has its own plan. In a
+// session without any call of the tools it reads nothing.
+func todosOn(d *session.Document, leaf session.Leaf) (json.RawMessage, error) {
+	tally, err := d.Tally()
+	if err != nil || tally.Calls[todo.Omp]+tally.Calls[todo.Xcsh] == 0 {
+		return nil, err
+	}
+	read := 0
+	for _, i := range slices.Backward(d.PathTo(leaf)) {
+		if d.Role(i) != "toolResult" {
+			continue
+		}
+		if read++; read > maxPlanResults {
+			return nil, nil
+		}
+		e, err := d.Entry(i)
+		if err != nil {
+			return nil, err
+		}
+		if phases, ok := todo.Of(e.Message()); ok {
+			return phases, nil
+		}
+	}
+	return nil, nil
+}
+
+// todosIn is [todosOn] for the messages of a context that is still being read.
+func todosIn(messages []json.RawMessage) json.RawMessage {
+	for _, m := range slices.Backward(messages) {
+		if phases, ok := todo.Of(m); ok {
+			return phases
+		}
+	}
+	return nil
+}
+
+// otherNames are names that the models of other programs use for tools of this one.
+var otherNames = map[string]string{"glob": "find", "search": "grep"}
+
+// accept adds the tools that models may call by names that they are not offered, because their conversation has them.
+func (h *host) accept(byName map[string]tool.Tool) {
+	for name, of := range otherNames {
+		if t, ok := byName[of]; ok && byName[name].Run == nil {
+			byName[name] = t
+		}
+	}
+	for name, other := range map[string]tool.Tool{todo.Omp: tool.NewTodoWrite(h), todo.Xcsh: tool.NewTodo(h)} {
+		if _, ok := byName[name]; ok && byName[other.Name].Run == nil {
+			byName[other.Name] = other
+		}
+	}
+}
