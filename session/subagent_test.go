@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"math/rand"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +44,7 @@ func TestTheTranscriptOfASubagent(t *testing.T) {
 		`^{"type":"session_init","id":"\w{8}","parentId":"\w{8}","timestamp":"[^"]+","systemPrompt":"be kind","task":"look","tools":\["read"\],"agent":"task","resolvedModel":"mock/large","readOnly":false}$`,
 		`^{"type":"message",`,
 	} {
-		require.Regexp(t, regexp.MustCompile(want), lines[i])
+		require.Regexp(t, want, lines[i])
 	}
 	_, err = begin()
 	require.True(t, fault.Is(err, fault.FileExists))

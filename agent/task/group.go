@@ -308,7 +308,7 @@ func (j *Job) Spent() provider.Usage { return j.spent }
 // Requests returns the number of the requests.
 func (j *Job) Requests() int { return min(j.requests, maxRequests) }
 
-// LastRequest is what the model is told with its last request.
+// LastRequest is a note to the model with its last request.
 const LastRequest = "\nThis is your last request: you can call no more tools. Answer now with what you know, and say what is missing.\n"
 
 // Saw takes notice of an event of the task. Repeated requests count against the budget of the call.

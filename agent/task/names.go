@@ -11,8 +11,10 @@ import (
 const maxName = 32 // bytes of a name, without its number
 
 // reserved are names that Windows keeps for devices, whatever their ending.
-var reserved = []string{"con", "prn", "aux", "nul", "com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
-	"lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9"}
+var reserved = []string{
+	"con", "prn", "aux", "nul", "com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
+	"lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+}
 
 // clean returns the name of a task in camel case, as it names its files: ASCII letters and digits only, with a letter first.
 func clean(name, agent string) string {
