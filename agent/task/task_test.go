@@ -99,7 +99,7 @@ func TestFourTasksRunAtATime(t *testing.T) {
 			if n := now.Add(1); n > most.Load() {
 				most.Store(n)
 			}
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			now.Add(-1)
 			return Outcome{Text: "ok"}
 		})
@@ -117,7 +117,7 @@ func TestProgressIsShownAtMostFiveTimesASecond(t *testing.T) {
 		g := group(func(_ context.Context, j *Job) Outcome {
 			for range 2000 {
 				j.Saw(event.ToolStart{ToolName: "read"})
-				time.Sleep(time.Millisecond)
+				<-time.After(time.Millisecond)
 			}
 			return Outcome{Text: "ok"}
 		})
@@ -174,7 +174,7 @@ func TestAnAbortedCallEnds(t *testing.T) {
 		stuck := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		g := group(func(context.Context, *Job) Outcome { <-stuck; return Outcome{} })
-		go func() { time.Sleep(time.Second); cancel() }()
+		go func() { <-time.After(time.Second); cancel() }()
 		begun := time.Now()
 		r, err := g.Do(ctx, tool.Env{}, tasks(2))
 		require.NoError(t, err)
