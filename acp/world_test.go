@@ -133,7 +133,7 @@ func (w *world) backend() acp.Backend {
 			return agent.NewManager(agent.Config{
 				Storage:     agent.Storage{Store: w.store, Finder: finder, LargeFile: w.large},
 				Requests:    agent.Requests{Models: w.models, Defaults: agent.Defaults{Model: w.model}, Retry: loop.Retry{Attempts: 2, Base: time.Millisecond}},
-				Toolbox:     agent.Toolbox{Todos: w.planning, Tools: tool.All(options), Workspace: c.Files},
+				Toolbox:     agent.Toolbox{Todos: w.planning, Subagents: true, Tools: tool.All(options), Workspace: c.Files},
 				Permissions: agent.Permissions{Ask: c.Approve, CanAsk: c.CanAsk, AskForm: c.AskForm},
 				Engines:     agent.Engines{Programs: w.programs, MCPServers: c.MCPServers},
 				Hooks:       w.hooks,

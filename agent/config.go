@@ -108,6 +108,8 @@ type Toolbox struct {
 	Todos bool // the model keeps a plan
 
 	Shell *tool.Shell // runs the user's commands; nil runs none
+
+	Subagents bool // the model can start subagents
 }
 
 // Permissions configures which tool calls need approval.

@@ -38,6 +38,9 @@ type host struct {
 
 	program *session.Dialect // set where the session cannot be read
 
+	parent *host  // of a subagent: the conversation that it works for; else nil
+	task   string // of a subagent: its name
+
 	history bool // the last request has a history that the service compacted
 }
 

@@ -21,6 +21,9 @@ type Request struct {
 	Args    json.RawMessage `json:"args"` // in the tool's own form, as [tool.Tool.Check] returns them
 	Preview tool.Preview    `json:"preview"`
 
+	// Task is the name of the subagent that makes the call, "" for the main agent.
+	Task string `json:"task,omitempty"`
+
 	// Digest is that of a user's executable that the tool runs, "" for other tools.
 	Digest string `json:"digest,omitempty"`
 

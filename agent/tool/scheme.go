@@ -29,6 +29,7 @@ const (
 	ArtifactScheme = "artifact"
 	SkillScheme    = "skill"
 	RuleScheme     = "rule"
+	AgentScheme    = "agent" // the output of a subagent
 )
 
 // knownSchemes are the schemes of addresses that have a meaning in one of the programs.
@@ -50,7 +51,7 @@ func filesOrResources(tool, path string) error {
 	switch Scheme(path) {
 	case LocalScheme:
 		return nil
-	case ArtifactScheme, SkillScheme, RuleScheme:
+	case ArtifactScheme, AgentScheme, SkillScheme, RuleScheme:
 		if reads {
 			return nil
 		}

@@ -74,6 +74,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 		cfg.Senses = senses.New(senses.Options{Editor: c.Editor, Files: tool.NewFiles(options), AfterEdit: c.DiagnosesEdits})
 	}
 	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), slices.Concat(dirs, p.gate.Standard) // keys, settings, rules
+	cfg.Subagents = true
 	cfg.Sandbox, cfg.Sensitive = box != nil, func(path string) bool { return secrets.Denies(p.fs, path) }
 	cfg.Rules = &approval.FileMemory{Fs: p.fs, Path: filepath.Join(p.rules(), "allowed.json")}
 	prompts := system.Builder{OS: runtime.GOOS, Shell: shell.Name()}

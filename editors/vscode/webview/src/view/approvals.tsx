@@ -156,6 +156,7 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
     >
       <header>
         <Icon name="shield" />
+        {prompt.task && <span class="in-task">{t('In task {0}:', visible(prompt.task))}</span>}
         <span class="verb">{d.verb}</span>
         {str(args.command) ? (
           args.background !== true && <span>{t('command')}</span>

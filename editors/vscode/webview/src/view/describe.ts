@@ -56,6 +56,13 @@ const tools: Record<string, Name> = {
   }),
   ls: (a, cwd) => ({ icon: 'folder-opened', verb: t('List'), what: relativeTo(cwd, pathOf(a)) || '.' }),
   exit_plan_mode: (a) => ({ icon: 'checklist', verb: t('Propose the plan'), what: oneLine(str(a.title)) }),
+  task: (a) => ({
+    icon: 'type-hierarchy-sub',
+    verb: t('Delegate'),
+    what: list(a.tasks)
+      .map((task) => str(obj(task).name) || str(obj(task).id) || oneLine(str(obj(task).task)).slice(0, 60))
+      .join(', '),
+  }),
   todo_write: () => ({ icon: 'checklist', verb: t('Update the plan'), what: '' }),
   todo: (a) => ({ icon: 'checklist', verb: t('Update the plan'), what: oneLine(str(a.task) || str(a.phase)) }),
   ask: (a) => ({ icon: 'question', verb: t('Ask'), what: oneLine(str(obj(list(a.questions)[0]).question)) }),
