@@ -36,8 +36,8 @@ type invocable struct {
 	told  bool            // guarded by mu
 }
 
-// Invocable returns the skills and templates of the set-up that was found for the session, and the prompts of its servers. If they are others than
-// the last time, it publishes that.
+// Invocable returns the skills and templates of the set-up that was found for the session, and the prompts of its servers.
+// If they are others than the last time, it publishes that.
 func (s *Session) Invocable(found *setup.Resolved) []setup.Command {
 	list := append(found.Commands(), s.servers.Commands()...)
 	s.invocable.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -126,6 +127,18 @@ func TestASetUpOfAClone(t *testing.T) {
 	for _, m := range v.Requests()[before].Messages[len(v.Requests()[before].Messages)-1:] {
 		assert.Equal(t, "/deploy now", m.PlainText())
 	}
+	_, err = os.Stat(other + "-3")
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	// Only the user's decision starts them.
+	_, failure = ed.Exec("xcsh.trust", lsptest.Fields{"decision": "all"})
+	require.Nil(t, failure)
+	_, result = v.prompting(ed, "/deploy now", "")
+	assert.Contains(t, result, `"expanded":{"name":"deploy"`)
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(other + "-3")
+		return err == nil
+	}, atOnce, time.Millisecond)
 }
 
 // From the shell there is no one to ask.

@@ -43,14 +43,14 @@ func namesIn(ctx context.Context, live *agent.Session) ([]engine.Command, error)
 
 // notSlashes leaves out the names of slash commands, which come first.
 func notSlashes(list []setup.Command) []setup.Command {
-	return slices.DeleteFunc(list, func(c setup.Command) bool {
+	return slices.DeleteFunc(slices.Clone(list), func(c setup.Command) bool {
 		return slices.ContainsFunc(Slashes(), func(s Slash) bool { return s.Name == c.Name })
 	})
 }
 
 // withInvocable adds skills and templates to slash commands.
 func withInvocable(list []engine.Command, invocable []setup.Command) []engine.Command {
-	for _, c := range notSlashes(slices.Clone(invocable)) {
+	for _, c := range notSlashes(invocable) {
 		list = append(list, engine.Command{Name: c.Name, Description: c.Description, ArgumentHint: c.Hint, Source: string(c.Source)})
 	}
 	return list

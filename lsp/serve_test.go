@@ -37,7 +37,7 @@ func TestInitializeResult(t *testing.T) {
 			"textDocumentSync": {"openClose": true, "change": 2, "save": true},
 			"executeCommandProvider": {"workDoneProgress": true, "commands": `+string(names)+`},
 			"codeActionProvider": {"codeActionKinds": ["refactor", "quickfix"]},
-			"codeLensProvider": {}, "documentLinkProvider": {},
+			"codeLensProvider": {}, "documentLinkProvider": {}, "completionProvider": {"triggerCharacters": ["/"]},
 			"documentSymbolProvider": true, "foldingRangeProvider": true, "hoverProvider": true,
 			"workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
 			"experimental": {"xcsh": {"wireVersion": 1, "commands": ["the manifest"]}}

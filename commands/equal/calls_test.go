@@ -43,6 +43,7 @@ var excluded = map[string]string{
 	"xcsh.setup":          "reads the files of a set-up, of no session",
 	"xcsh.mcp":            "reads no session",
 	"xcsh.commandsList":   "reads the files of a set-up, of no session",
+	"xcsh.trust":          "reads the files of a set-up, of no session",
 	"xcsh.setKey":         "reads no session",
 	"xcsh.engines":        "reads no session",
 	"xcsh.commands":       "reads no session",
