@@ -39,8 +39,10 @@ func (c *conversation) approve(ctx context.Context, a agent.Approval) (approval.
 // asked returns the tool call of a permission prompt, with its changes.
 func (c *conversation) asked(a agent.Approval) toolUpdate {
 	call, ok := c.shown.callOf(a.CallID)
-	if !ok { // a call that was never shown needs no permission
-		c.log.Error("permission is asked for an unknown tool call", zap.String("id", a.CallID))
+	if !ok { // a call that was never shown needs no permission, unless it is one of a subagent
+		if a.Task == "" {
+			c.log.Error("permission is asked for an unknown tool call", zap.String("id", a.CallID))
+		}
 		call = shownCall{id: a.CallID, name: a.Tool}
 	}
 	u := toolUpdate{
@@ -49,6 +51,9 @@ func (c *conversation) asked(a agent.Approval) toolUpdate {
 	}
 	if a.Preview.Title != "" {
 		u.Title = short(a.Preview.Title)
+	}
+	if a.Task != "" {
+		u.Title = "In task " + visible.Line(a.Task) + ": " + u.Title
 	}
 	path := pathOf(c.cwd, a.Args)
 	if len(a.Preview.Paths) > 0 {

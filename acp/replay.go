@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/todo"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -152,8 +153,8 @@ func (r *replayer) result(raw json.RawMessage, m provider.Message) {
 	}
 	v.updateCallLocked(m.ToolCallID, u)
 	v.dropLocked(m.ToolCallID)
-	if m.ToolName == "todo_write" && !failed {
-		r.todos = rawjson.Get(raw, "details", "phases")
+	if phases, ok := todo.Of(raw); ok {
+		r.todos = phases
 	}
 }
 
@@ -211,7 +212,8 @@ func (r *replayer) end() {
 }
 
 // planOf converts the phases of a todo list to a plan.
-func planOf(phases json.RawMessage) (entries []planEntry) {
+func planOf(phases json.RawMessage) []planEntry {
+	entries := []planEntry{}
 	rawjson.Elements(phases, func(phase []byte) bool {
 		rawjson.Elements(rawjson.Get(phase, "tasks"), func(task []byte) bool {
 			content, _ := rawjson.GetString(task, "content")

@@ -17,7 +17,7 @@ var kinds = map[string]string{
 	"edit": "edit", "write": "edit", "ast_edit": "edit", "notebook": "edit",
 	"bash": "execute", "python": "execute", "eval": "execute", "ssh": "execute",
 	"fetch": "fetch", "web_search": "fetch", "browser": "fetch",
-	"todo_write": "think", "task": "think", "exit_plan_mode": "switch_mode",
+	"todo_write": "think", "todo": "think", "task": "think", "exit_plan_mode": "switch_mode",
 }
 
 func kindOf(tool string) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/todo"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
@@ -149,6 +150,9 @@ func (v *view) resultLocked(key string, result []byte, failed bool) {
 	}
 	v.written = nil
 	v.updateCallLocked(key, u)
+	if phases, ok := todo.In(call.name, rawjson.Get(result, "details")); ok && !failed {
+		v.update(planUpdate{updatePlan, planOf(phases)})
+	}
 	v.dropLocked(key)
 }
 

@@ -75,6 +75,8 @@ func (*models) Sources(context.Context) []provider.Source { return nil }
 
 // world is a machine with the folder /w.
 type world struct {
+	planning bool // the model keeps a plan
+
 	pdf func(ctx context.Context, cwd, name string, content []byte) (string, bool, error)
 
 	fs     afero.Fs
@@ -131,8 +133,8 @@ func (w *world) backend() acp.Backend {
 			return agent.NewManager(agent.Config{
 				Storage:     agent.Storage{Store: w.store, Finder: finder, LargeFile: w.large},
 				Requests:    agent.Requests{Models: w.models, Defaults: agent.Defaults{Model: w.model}, Retry: loop.Retry{Attempts: 2, Base: time.Millisecond}},
-				Toolbox:     agent.Toolbox{Tools: tool.All(options), Workspace: c.Files},
-				Permissions: agent.Permissions{Ask: c.Approve},
+				Toolbox:     agent.Toolbox{Todos: w.planning, Subagents: true, Tools: tool.All(options), Workspace: c.Files},
+				Permissions: agent.Permissions{Ask: c.Approve, CanAsk: c.CanAsk, AskForm: c.AskForm},
 				Engines:     agent.Engines{Programs: w.programs, MCPServers: c.MCPServers},
 				Hooks:       w.hooks,
 				Setups:      w.setups,

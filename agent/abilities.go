@@ -16,7 +16,7 @@ type source func(ctx context.Context, h *host) []tool.Tool
 // sources are the sources of tools, in the order in which models see their tools.
 func sources() []source {
 	return []source{
-		planningTools, editorTools, serverTools,
+		planningTools, editorTools, serverTools, subagents,
 	}
 }
 

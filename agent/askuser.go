@@ -32,7 +32,7 @@ type FormAsker func(ctx context.Context, a Asked) (Answers, error)
 func (s *Session) CanAsk() bool { return s.m.cfg.CanAsk != nil && s.m.cfg.CanAsk() }
 
 // AskUser asks the user and waits for the answers, which are cancelled when ctx ends. While it waits, the snapshot has
-// the question, and xcsh.answer answers it. It returns a Denied error if nobody can be asked, and an InvalidArgument
+// the question, and xcsh.answer answers it. It returns a Denied error if no one can be asked, and an InvalidArgument
 // error for a question that cannot be shown.
 func (s *Session) AskUser(ctx context.Context, q Question) (Answers, error) {
 	if !s.CanAsk() {

@@ -105,7 +105,11 @@ type Toolbox struct {
 
 	Senses *senses.Senses // what the editor knows about code; nil: there is no editor that can be asked
 
+	Todos bool // the model keeps a plan
+
 	Shell *tool.Shell // runs the user's commands; nil runs none
+
+	Subagents bool // the model can start subagents
 }
 
 // Permissions configures which tool calls need approval.
@@ -124,7 +128,7 @@ type Permissions struct {
 
 	Ask Asker // asks the user; nil: approvals stay pending until Approve
 
-	CanAsk  func() bool // reports whether a user can be asked questions; nil: nobody can be
+	CanAsk  func() bool // reports whether a user can be asked questions; nil: no one can be
 	AskForm FormAsker   // shows whole questions to the user; nil: the client shows those of events
 }
 

@@ -38,6 +38,9 @@ type host struct {
 
 	program *session.Dialect // set where the session cannot be read
 
+	parent *host  // of a subagent: the conversation that it works for; else nil
+	task   string // of a subagent: its name
+
 	history bool // the last request has a history that the service compacted
 }
 
@@ -184,7 +187,7 @@ func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 	}
 	h.accept(byName)
 	return byName, tool.Env{
-		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Background: h.s.background, Shell: h.shell(ctx),
+		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Background: h.s.background, Reach: h.reach, Shell: h.shell(ctx),
 		Resource: func(tool, address string, write bool) (string, error) { return h.resource(ctx, tool, address, write) },
 		Abandoned: func(name string) {
 			h.s.m.log.Error("a tool call did not stop and was abandoned", zap.String("tool", name))

@@ -42,7 +42,7 @@ func (s *Session) Invocable(found *setup.Resolved) []setup.Command {
 	list := append(found.Commands(), s.servers.Commands()...)
 	s.invocable.mu.Lock()
 	changed := s.invocable.told && !slices.Equal(s.invocable.known, list)
-	s.invocable.known, s.invocable.told = list, true
+	s.invocable.known, s.invocable.told = slices.Clone(list), true
 	s.invocable.mu.Unlock()
 	if changed {
 		s.emit(s.current(), event.CommandsChanged{})

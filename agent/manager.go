@@ -13,6 +13,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/imaging"
+	"github.com/xcsh-ls/xcsh-ls/agent/task"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -114,7 +115,7 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 	if s := m.unendedLocked(cwd); s != nil || m.closed {
 		return s, false, m.closedFaultLocked()
 	}
-	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log, engine: initial}
+	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log, engine: initial, slots: task.NewSlots()}
 	s.ops <- struct{}{}
 	m.addGate(s)
 	s.addBackground()

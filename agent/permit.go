@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
+	"github.com/xcsh-ls/xcsh-ls/agent/task"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
@@ -94,7 +95,7 @@ func (s *Session) ApprovalMode() approval.Mode { return s.gate.Mode() }
 // that the user sees it, and again after the question, which may have waited for hours: a change
 // that differs from the shown one is not written.
 func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) (tool.Permission, error) {
-	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args, Digest: t.Digest, MCP: t.Remote, Edits: t.Edits}
+	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args, Digest: t.Digest, MCP: t.Remote, Edits: t.Edits, Task: h.task}
 	if t.Remote != nil {
 		r.Tool = t.Name // the call may have another one
 	}
@@ -104,12 +105,15 @@ func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, arg
 	if t.Preview == nil {
 		return h.permit(ctx, r)
 	}
-	_, env := h.Tools(ctx)
+	_, env := h.main().Tools(ctx)
 	shown, err := t.PreviewWithin(ctx, env, args)
 	if err != nil {
 		return tool.Permission{}, err // the model receives the reason
 	}
 	r.Preview = shown
+	if t.Name == task.Name {
+		return h.permitTasks(ctx, r)
+	}
 	p, err := h.permit(ctx, r)
 	if err != nil || p.Revision != nil { // a revision names the content that it replaces
 		return p, err
@@ -122,6 +126,14 @@ func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, arg
 		return tool.Permission{}, fault.New(fault.Stale, "The file changed while this %s call was waiting for approval, so nothing was done. Read the file again and repeat the call.", call.Name)
 	}
 	return p, nil
+}
+
+// main returns the conversation that the user sees: that of h, or the one for which h works.
+func (h *host) main() *host {
+	if h.parent != nil {
+		return h.parent
+	}
+	return h
 }
 
 // permit requests permission from the gate.
@@ -160,7 +172,7 @@ func (h *host) keepChanges(ctx context.Context, r approval.Request, paths []stri
 		title = "Keep changes made while this command was running in the background: "
 	}
 	_, err := h.s.gate.Ask(ctx, approval.Request{
-		ID: r.ID, Tool: r.Tool, Args: r.Args, Changed: true,
+		ID: r.ID, Tool: r.Tool, Args: r.Args, Changed: true, Task: r.Task,
 		Preview: tool.Preview{Title: title + strings.Join(names, ", "), Paths: paths},
 	})
 	return err

@@ -14,6 +14,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
+	"github.com/xcsh-ls/xcsh-ls/agent/task"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
@@ -110,7 +111,7 @@ func (p planning) offered(ctx context.Context, plan plan, all []provider.Tool) (
 	byName, _ := p.Tools(ctx)
 	for _, t := range all {
 		changes := byName[t.Name].Changes && byName[t.Name].Reads == nil && !p.readsRemotely(byName[t.Name])
-		if t.Name != tool.ExitPlanMode && (!changes || plan.writable() && isWrite(t.Name) || t.Name == "bash" && p.readsCommands()) {
+		if t.Name != tool.ExitPlanMode && (!changes || t.Name == task.Name || plan.writable() && isWrite(t.Name) || t.Name == "bash" && p.readsCommands()) {
 			tools = append(tools, t)
 		}
 	}
@@ -150,6 +151,9 @@ func (h *host) inPlan(t tool.Tool, args json.RawMessage) (granted bool, err erro
 	plan, err := h.plan()
 	if err != nil || !plan.on() || tool.EndsPlan(t.Name, args) {
 		return false, err
+	}
+	if t.Name == task.Name { // its agents only read
+		return true, nil
 	}
 	if h.readsRemotely(t) {
 		return false, nil

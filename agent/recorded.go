@@ -47,7 +47,7 @@ func (s *Session) Instructions(ctx context.Context, d *session.Document, leaf se
 	}
 	h := &host{s: s, log: s.current()}
 	h.resolved = s.m.setups().Resolve(ctx, s.setupQueryOf(d.Dialect())) // the session's own lock may be held
-	h.program = new(d.Dialect()) // the session's own lock may be held
+	h.program = new(d.Dialect())
 	return h.instruct(ctx, own)
 }
 

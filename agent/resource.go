@@ -16,6 +16,8 @@ func (h *host) resource(ctx context.Context, name, address string, write bool) (
 	switch scheme := tool.Scheme(address); {
 	case scheme == tool.ArtifactScheme && !write:
 		path, err = artifacts.Path(rest)
+	case scheme == tool.AgentScheme && !write:
+		path, err = artifacts.Output(rest)
 	case scheme == tool.LocalScheme:
 		if write {
 			if plan, err := h.plan(); err != nil || !plan.on() || !plan.allows(h.s.cwd, address) {

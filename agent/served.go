@@ -9,6 +9,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/agentdb"
 	"github.com/xcsh-ls/xcsh-ls/agent/serving"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -22,6 +23,8 @@ type Servers struct {
 	OnlyClient bool           // use only the servers that the client asks for, [Engines.MCPServers], and none of files
 	RunValue   serving.Runner // runs the commands whose output is a variable or header; nil leaves such values out
 	Version    string         // of this program
+
+	Logins *agentdb.Reader // reads the sign-ins of oh-my-pi and xcsh at servers
 }
 
 // addServers adds the keeper of servers to s. It starts nothing.
@@ -68,12 +71,16 @@ func (s *Session) wantedServers(log *session.Log, found *setup.Resolved) serving
 	return w
 }
 
-// serverTokens returns the tokens of pi's sign-ins.
+// serverTokens returns the tokens of the sign-ins in the program of a set-up.
 func (m *Manager) serverTokens(found *setup.Resolved) *serving.Tokens {
-	if found.Program != session.Pi.String() || found.AgentDir == "" {
+	if found.AgentDir == "" {
 		return nil
 	}
-	return &serving.Tokens{Fs: m.cfg.Store.Fs, Dir: found.AgentDir, Now: m.now}
+	tokens := &serving.Tokens{Fs: m.cfg.Store.Fs, Dir: found.AgentDir, Now: m.now}
+	if found.Program != session.Pi.String() {
+		tokens.Logins = m.cfg.Servers.Logins
+	}
+	return tokens
 }
 
 // clientServers returns the servers that a client asked for.

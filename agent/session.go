@@ -16,6 +16,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hosting"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/serving"
+	"github.com/xcsh-ls/xcsh-ls/agent/task"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/history"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -52,6 +53,8 @@ type Session struct {
 	leftOutShown atomic.Pointer[session.Log] // the session whose servers that are left out were reported to the user
 
 	invocable invocable // the names of skills and templates, as clients know them
+
+	slots *task.Slots // of its subagents
 
 	mu         sync.Mutex
 	log        *session.Log // guarded by mu, like all below

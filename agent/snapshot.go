@@ -121,11 +121,13 @@ func (s *Session) addContext(ctx context.Context, snap *Snapshot, log *session.L
 	for i, m := range c.Messages {
 		snap.Messages[i] = paging.Message{EntryID: c.EntryIDs[i], Message: m}
 	}
-	if err := log.View(func(d *session.Document, leaf session.Leaf) (err error) {
-		snap.Todos, err = todosOn(d, leaf)
-		return err
-	}); err != nil {
-		return err
+	if snap.Todos = todosIn(c.Messages); snap.Todos == nil {
+		if err := log.View(func(d *session.Document, leaf session.Leaf) (err error) {
+			snap.Todos, err = todosOn(d, leaf)
+			return err
+		}); err != nil {
+			return err
+		}
 	}
 	snap.Context = s.contextUsage(ctx, log, s.tokens(log, c), c.State())
 	return nil

@@ -15,11 +15,14 @@ const maxPlanResults = 4096
 
 // planningTools are the tools by which the model keeps a plan and asks the user, under the names of the program that wrote the
 // session.
-func planningTools(_ context.Context, h *host) []tool.Tool {
+func planningTools(_ context.Context, h *host) (tools []tool.Tool) {
 	xcsh := h.dialect() == session.Xcsh
-	tools := []tool.Tool{tool.NewTodo(h)}
-	if xcsh {
-		tools = []tool.Tool{tool.NewTodoWrite(h)}
+	switch {
+	case !h.s.m.cfg.Todos:
+	case xcsh:
+		tools = append(tools, tool.NewTodoWrite(h))
+	default:
+		tools = append(tools, tool.NewTodo(h))
 	}
 	if h.s.CanAsk() {
 		tools = append(tools, tool.NewAsk(h.s.AskUser, xcsh))
@@ -66,7 +69,7 @@ func todosOn(d *session.Document, leaf session.Leaf) (json.RawMessage, error) {
 	return nil, nil
 }
 
-// todosIn is [todosOn] for the messages of a context that is still being read.
+// todosIn is [todosOn] for the messages of a context, which begins after the last compaction.
 func todosIn(messages []json.RawMessage) json.RawMessage {
 	for _, m := range slices.Backward(messages) {
 		if phases, ok := todo.Of(m); ok {

@@ -39,10 +39,16 @@ func TestServerWithAFaultyTool(t *testing.T) {
 	entry["timeout"] = 3000
 	v.servers(v.usersServers(), map[string]any{"probe": entry})
 	calls := []providertest.Call{
-		{Name: "mcp_probe_rubbish", Args: map[string]any{}}, {Name: "mcp_probe_flood", Args: map[string]any{}},
-		{Name: "mcp_probe_big", Args: map[string]any{"n": 30 << 20}}, {Name: "mcp_probe_fork", Args: map[string]any{}},
-		{Name: "mcp_probe_twice", Args: map[string]any{}}, {Name: "mcp_probe_error", Args: map[string]any{}}, {Name: "mcp_probe_die", Args: map[string]any{}},
-		{Name: "mcp_probe_noise", Args: map[string]any{}}, {Name: "mcp_probe_hang", Args: map[string]any{}}, {Name: "mcp_probe_echo", Args: map[string]any{"text": "again"}},
+		{Name: "mcp_probe_rubbish", Args: map[string]any{}},
+		{Name: "mcp_probe_flood", Args: map[string]any{}},
+		{Name: "mcp_probe_big", Args: map[string]any{"n": 30 << 20}},
+		{Name: "mcp_probe_fork", Args: map[string]any{}},
+		{Name: "mcp_probe_twice", Args: map[string]any{}},
+		{Name: "mcp_probe_error", Args: map[string]any{}},
+		{Name: "mcp_probe_die", Args: map[string]any{}},
+		{Name: "mcp_probe_noise", Args: map[string]any{}},
+		{Name: "mcp_probe_hang", Args: map[string]any{}},
+		{Name: "mcp_probe_echo", Args: map[string]any{"text": "again"}},
 	}
 	v.does(calls)
 	out := v.ask("--approval", "yolo")
@@ -61,7 +67,7 @@ func TestServerWithAFaultyTool(t *testing.T) {
 
 func numbers(t *testing.T, text string) (all []int) {
 	t.Helper()
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		var n int
 		require.NoError(t, json.Unmarshal([]byte(word), &n), text)
 		all = append(all, n)
@@ -145,7 +151,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 }
 
 // An agent of the Agent Client Protocol has the client's servers, whose names take precedence over those of files, and those of
-// files unless it is told otherwise. A definition that cannot be used does not fail the session.
+// files unless a flag turns them off. A definition that cannot be used does not fail the session.
 func TestServersOfAClient(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
@@ -158,7 +164,9 @@ func TestServersOfAClient(t *testing.T) {
 	}
 	servers := []any{
 		map[string]any{"name": "docs", "command": client.Command, "args": []any{}, "env": variables},
-		map[string]any{"type": "pigeon", "name": "odd"}, 5, map[string]any{"type": "http", "name": "web", "url": "no address", "headers": []any{}},
+		map[string]any{"type": "pigeon", "name": "odd"},
+		5,
+		map[string]any{"type": "http", "name": "web", "url": "no address", "headers": []any{}},
 	}
 	for _, only := range []bool{false, true} {
 		flags := []string{"acp", "--model", "fake/m", "--approval", "yolo"}

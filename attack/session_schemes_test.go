@@ -35,6 +35,9 @@ func TestAnAddressIsNoFile(t *testing.T) {
 					"edit":  {"edits": []any{map[string]any{"oldText": "a", "newText": "b"}}},
 					"read":  {}, "ls": {}, "grep": {"pattern": "x"}, "find": {"pattern": "*"},
 				} {
+					if tool == "read" && strings.HasPrefix(a, "http") {
+						continue // a request; see TestAModelReachesNoPrivateAddress
+					}
 					args["path"] = a
 					calls = append(calls, providertest.Call{Name: tool, Args: args})
 				}
@@ -45,6 +48,9 @@ func TestAnAddressIsNoFile(t *testing.T) {
 			results := v.results()
 			require.Len(t, results, len(calls))
 			for i, r := range results {
+				if strings.HasPrefix(r, "There is no skill") || strings.HasPrefix(r, "There is no rule") {
+					continue
+				}
 				require.Contains(t, r, "Nothing was read or changed", "%s %v", calls[i].Name, calls[i].Args)
 			}
 			require.Equal(t, before, v.tree())

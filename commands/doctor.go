@@ -2,9 +2,11 @@ package commands
 
 import (
 	"context"
+	"errors"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/artifact"
 )
 
 var doctor = New(Spec{
@@ -22,7 +24,7 @@ func runDoctor(ctx context.Context, env *Env, a Subject) (r DoctorResult, err er
 	err = env.withSource(ctx, a, func(sub subject) error {
 		found, err := sub.doc.Check(sub.leaf, sub.blobs())
 		r.Problems = append(r.Problems, found...)
-		return err
+		return errors.Join(err, r.addUnfinished(env, sub))
 	})
 	// A file without a header is a finding here, not an error.
 	if f, ok := asFault(err); ok && f.Kind == fault.Damaged {
@@ -31,6 +33,24 @@ func runDoctor(ctx context.Context, env *Env, a Subject) (r DoctorResult, err er
 		}
 	}
 	return r, err
+}
+
+// addUnfinished adds the transcripts of subagents that did not end.
+func (r *DoctorResult) addUnfinished(env *Env, sub subject) error {
+	if sub.live != nil && sub.live.CheckIdle("checking") != nil {
+		return nil // they are running
+	}
+	transcripts, err := artifact.Dir{Fs: env.Fs, Session: sub.path}.Unfinished()
+	if fault.Is(err, fault.OutsideRoot) {
+		return nil // what is behind a link is not of this session
+	}
+	for _, path := range transcripts {
+		r.Problems = append(r.Problems, session.Problem{
+			Kind:    session.UnfinishedTask,
+			Message: "The subagent of the transcript " + path + " has no result: the program ended before it did. Its transcript can be read.",
+		})
+	}
+	return err
 }
 
 // findings returns the problems of a damaged file. It reads the file if the error does not

@@ -45,6 +45,9 @@ type ApproveParams struct {
 	Unsandboxed bool     `json:"unsandboxed,omitzero"`
 	Blocked     []string `json:"blocked,omitempty"`
 
+	// Task is the name of the subagent that makes the call. It is absent for calls of the main agent.
+	Task string `json:"task,omitempty"`
+
 	// Hosted is the name of the engine that makes the call, and runs it outside of any sandbox. It is absent for calls
 	// of the server's own loop.
 	Hosted string `json:"hosted,omitempty"`
@@ -87,7 +90,7 @@ func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approva
 		Cwd: r.Cwd, SessionID: r.SessionID, ID: r.ID, Tool: r.Tool, Args: r.Args,
 		Title: visible.Text(r.Preview.Title), Diff: r.Preview.Diff, Paths: r.Preview.Paths, Base: r.Preview.Base,
 		Outside: r.Outside, Rules: r.Rules, Protected: r.Protected, Unsandboxed: r.Unsandboxed, Blocked: r.Blocked,
-		Changed: r.Changed, Hosted: r.Hosted, Wider: r.Wider, MCP: r.MCP,
+		Changed: r.Changed, Hosted: r.Hosted, Task: r.Task, Wider: r.Wider, MCP: r.MCP,
 	})
 	if err != nil {
 		return approval.Deny, err
@@ -138,6 +141,9 @@ var answerTitles = map[approval.Decision]string{
 // that would allow nothing more, cannot be allowed for the session.
 func question(r agent.Approval) (text string, choices []approval.Decision) {
 	what, text := wish(r)
+	if r.Task != "" {
+		text = "In task " + visible.Line(r.Task) + ": " + text
+	}
 	if r.EndsPlan { // nothing else shows the plan
 		text += "\n" + visible.Text(clip(added(r.Preview.Diff), maxPlan))
 	}

@@ -148,7 +148,8 @@ real_engines() {
 # mcp_servers: published servers of the Model Context Protocol, which must be installed.
 mcp_servers() {
   retry npm --prefix agent/mcp/testdata/servers ci --no-audit --no-fund --ignore-scripts --prefer-offline --loglevel=error &&
-    go_test -tags peers -run '^TestReal' ./agent/mcp
+    go_test -tags peers -run '^TestReal' ./agent/mcp &&
+    go_test -tags peers -run '^TestRealServers' ./cmd/xcsh-ls
 }
 
 # tap COMMAND...: a command that prints TAP, as "node --test" does, with its numbers in the tally.

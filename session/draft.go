@@ -112,6 +112,26 @@ func DraftCustomMessage(dialect Dialect, c Custom) *Draft {
 	return d.str("attribution", "agent")
 }
 
+// Subagent describes the work of a session that is a subagent's.
+type Subagent struct {
+	System   string   // the system prompt
+	Task     string   // the prompt that it begins with
+	Tools    []string // the names of its tools
+	Agent    string   // the name of the agent
+	Model    string   // "provider/id"
+	ReadOnly bool     // its tools only read
+}
+
+// DraftSubagent records what a subagent was started with.
+func DraftSubagent(a Subagent) *Draft {
+	tools := make([][]byte, len(a.Tools))
+	for i, name := range a.Tools {
+		tools[i] = rawjson.Quote(name)
+	}
+	return draft(TypeSessionInit).str("systemPrompt", a.System).str("task", a.Task).raw("tools", rawjson.Array(tools)).
+		str("agent", a.Agent).str("resolvedModel", a.Model).raw("readOnly", strconv.AppendBool(nil, a.ReadOnly))
+}
+
 // DraftInvocation returns a draft of a message of the user that a program's own type describes, such as an invoked
 // skill, in the form of xcsh and omp. Only CustomType, Content and Details of c are used.
 func DraftInvocation(c Custom) *Draft {

@@ -25,6 +25,7 @@ const (
 	NoHeader         ProblemKind = "noHeader"         // no readable session header
 	newerFormat      ProblemKind = "newerFormat"      // a version above CurrentVersion: readable, not writable
 	UnreadableFile   ProblemKind = "unreadableFile"   // the operating system refused to read it
+	UnfinishedTask   ProblemKind = "unfinishedTask"   // a subagent's transcript without a result
 )
 
 // Problem is one finding about a session file, with a message for the user.

@@ -207,6 +207,14 @@ func (s *Store) Create(cwd string, o NewOptions) (*Log, error) {
 	return l, nil
 }
 
+// CreateSubagent makes a new session of cwd at exactly path, for a subagent of the session o.Parent. Its file
+// appears as one of [Store.Create] does, and is never one that exists. One of oh-my-pi begins with a title slot.
+func (s *Store) CreateSubagent(path, cwd string, o NewOptions) *Log {
+	doc, _ := s.newDocument(cwd, o)
+	doc.path, doc.dialect, doc.hasSlot = path, o.For, o.For == Omp
+	return newLog(s, doc, path, true)
+}
+
 // CreateAt makes a new session of cwd at exactly path, which must be missing or an empty
 // file; its header is written at once. Any other existing file is a FileExists error and is
 // not changed.

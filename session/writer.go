@@ -90,6 +90,11 @@ func (l *Log) create() error {
 		if l.revived() {
 			return l.writeRevived(w)
 		}
+		if l.doc.hasSlot {
+			if _, err := w.Write(titleSlot(l.doc.title, l.doc.header.Timestamp)); err != nil {
+				return err
+			}
+		}
 		return l.doc.writeEntries(w, l.forDisk(), l.doc.HeaderLine(), allEntries(l.doc))
 	})
 	if err != nil {

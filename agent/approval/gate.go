@@ -21,6 +21,9 @@ type Request struct {
 	Args    json.RawMessage `json:"args"` // in the tool's own form, as [tool.Tool.Check] returns them
 	Preview tool.Preview    `json:"preview"`
 
+	// Task is the name of the subagent that makes the call, "" for the main agent.
+	Task string `json:"task,omitempty"`
+
 	// Digest is that of a user's executable that the tool runs, "" for other tools.
 	Digest string `json:"digest,omitempty"`
 
@@ -45,6 +48,11 @@ type Request struct {
 	// preview are absolute; without any, the files are unknown.
 	Hosted string `json:"hosted,omitempty"`
 	Effect Effect `json:"-"`
+
+	// Site is the web site that the call reads from, "https://example.com"; "" for other calls. Private reports that it
+	// is in a private network, or on this machine.
+	Site    string `json:"-"`
+	Private bool   `json:"-"`
 
 	// AlwaysAsk is for a tool whose calls the user wants to be asked about: no mode and no rule allows them.
 	AlwaysAsk bool `json:"-"`

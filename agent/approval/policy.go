@@ -38,6 +38,8 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 		return p.hosted(r)
 	case r.EndsPlan:
 		return level, false, nil
+	case r.Site != "":
+		return p.site(r)
 	case r.AlwaysAsk && !r.Changed && p.mode != ReadOnly:
 		return level, false, nil
 	case r.MCP != nil:
@@ -103,6 +105,11 @@ func (p policy) edits() bool {
 func (p policy) prompt(r Request) Prompt {
 	if r.EndsPlan { // no rule can allow the next one
 		return Prompt{Request: r}
+	}
+	if r.Site != "" {
+		rule := Rule{Site: r.Site, Private: r.Private}
+		rule.Text = rule.String()
+		return Prompt{Request: r, Rules: []Rule{rule}}
 	}
 	if r.Changed {
 		return Prompt{Request: r, Protected: r.Preview.Paths}

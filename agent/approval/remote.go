@@ -13,13 +13,13 @@ import (
 func (p policy) remote(r Request) (level sandbox.Level, allowed bool, err error) {
 	level = sandbox.Outside
 	switch {
-	case p.mode == ReadOnly && !(r.MCP.ReadOnly && p.remembers(*r.MCP)):
+	case p.mode == ReadOnly && (r.AlwaysAsk || !r.MCP.ReadOnly || !p.remembers(*r.MCP)):
 		return level, false, fault.New(fault.Denied,
 			"The approval mode is read-only: a tool of an MCP server can be used if the server says that it only reads and the user has allowed it permanently.")
 	case p.mode == Yolo:
 		return level, true, nil
 	default:
-		return level, p.remembers(*r.MCP), nil
+		return level, r.Allowed || p.remembers(*r.MCP), nil
 	}
 }
 

@@ -43,6 +43,12 @@ type Rule struct {
 	// Engine belongs to Tool: the name of the hosted engine whose tool it is, "" for a tool of our own loop.
 	Engine string `json:"engine,omitempty"`
 
+	// Site allows reading from this web site, with any address.
+	Site string `json:"site,omitempty"`
+
+	// Private belongs to Site: also if it is in a private network, or on this machine.
+	Private bool `json:"private,omitzero"`
+
 	// Server is the name of an MCP server. Tool is then the server's name of one of its tools, and Digest that of its program
 	// or address.
 	Server string `json:"server,omitempty"`
@@ -57,6 +63,10 @@ type Rule struct {
 // String describes exactly what the rule allows.
 func (r Rule) String() string {
 	switch {
+	case r.Site != "" && r.Private:
+		return "reading from " + r.Site + ", also in a private network"
+	case r.Site != "":
+		return "reading from " + r.Site
 	case r.Edit:
 		return "edits to files in this folder, except protected files"
 	case r.Outside && r.Background:
@@ -147,7 +157,8 @@ func named(words []string) *entry {
 }
 
 func (r Rule) equal(o Rule) bool {
-	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Digest == o.Digest && r.Engine == o.Engine && r.Outside == o.Outside && r.Background == o.Background && r.Server == o.Server && r.Reads == o.Reads &&
+	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Digest == o.Digest && r.Engine == o.Engine && r.Outside == o.Outside && r.Background == o.Background &&
+		r.Site == o.Site && r.Private == o.Private && r.Server == o.Server && r.Reads == o.Reads &&
 		slices.Equal(r.Words, o.Words) && slices.Equal(r.Command, o.Command)
 }
 
@@ -155,7 +166,7 @@ func (r Rule) equal(o Rule) bool {
 // several is invalid.
 func (r Rule) valid() bool {
 	parts := 0
-	for _, has := range []bool{r.Edit, len(r.Command) > 0, len(r.Words) > 0 && r.Exact, r.Line != "", r.Tool != "", r.Reads} {
+	for _, has := range []bool{r.Edit, len(r.Command) > 0, len(r.Words) > 0 && r.Exact, r.Line != "", r.Tool != "", r.Reads, r.Site != ""} {
 		if has {
 			parts++
 		}
@@ -164,7 +175,7 @@ func (r Rule) valid() bool {
 		return false
 	}
 	return parts == 1 && (!r.Outside && !r.Background || r.Line != "") && (!r.Exact || len(r.Words) > 0) && (r.Digest == "" || r.Tool != "" || r.Server != "") &&
-		(r.Engine == "" || r.Tool != "" && r.Digest == "")
+		(r.Engine == "" || r.Tool != "" && r.Digest == "") && (!r.Private || r.Site != "")
 }
 
 // allows reports whether the rule covers one program of a command line.

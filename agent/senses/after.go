@@ -42,7 +42,7 @@ func (s *Senses) Diagnosing(t tool.Tool) tool.Tool {
 			return r, err
 		}
 		if left := afterLimit - spent; s.watches() {
-			if text := s.news(env.Cwd, path, before, s.look(ctx, path, left, left-answerTime)); text != "" {
+			if text := s.news(env.Cwd, before, s.look(ctx, path, left, left-answerTime)); text != "" {
 				r.Content = append(slices.Clip(r.Content), provider.Text(text))
 			}
 		}
@@ -94,18 +94,9 @@ func (s *Senses) look(ctx context.Context, path string, limit, settle time.Durat
 	return seen{answered: true, current: !r.files[path], errors: errors}
 }
 
-// news describes the errors that a file has now and did not have before. Lines don't count: an edit moves what is below.
-func (s *Senses) news(cwd, path string, before, now seen) string {
-	known := map[string]int{}
-	for _, p := range before.errors {
-		known[p.key()]++
-	}
-	var found []problem
-	for _, p := range now.errors {
-		if known[p.key()]--; known[p.key()] < 0 {
-			found = append(found, p)
-		}
-	}
+// news describes the errors that a file has now and did not have before.
+func (s *Senses) news(cwd string, before, now seen) string {
+	found := added(before.errors, now.errors)
 	isKnown := before.answered && before.current
 	if len(found) == 0 || !isKnown && !now.current { // they may be those of the text before the edit
 		return ""
@@ -125,5 +116,37 @@ func (s *Senses) news(cwd, path string, before, now seen) string {
 	}
 	return text
 }
+
+// added returns the problems of now that are not among before. One in another line is the same, because an edit moves what
+// is below it, unless there are more of its kind than before.
+func added(before, now []problem) []problem {
+	known := map[string]int{}
+	for _, p := range before {
+		known[p.key()]++
+	}
+	inPlace := map[string]int{}
+	for _, p := range before {
+		inPlace[p.place()]++
+	}
+	var moved, found []problem
+	for _, p := range now {
+		if inPlace[p.place()] > 0 {
+			inPlace[p.place()]--
+			known[p.key()]--
+		} else {
+			moved = append(moved, p)
+		}
+	}
+	for _, p := range slices.Backward(moved) {
+		if known[p.key()] > 0 {
+			known[p.key()]--
+		} else {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func (p problem) place() string { return fmt.Sprint(p.Range.Start.Line, "\x00", p.key()) }
 
 func (p problem) key() string { return p.Source + "\x00" + p.code() + "\x00" + p.Message }

@@ -165,7 +165,7 @@ func (q question) plan(ctx context.Context) (*plan, error) {
 		if why := a.unusable(); why != "" {
 			return nil, fault.New(fault.Denied, "The code action %q can't be applied: it is %s.", shown(a.Title, maxName), strings.Replace(why, "runs", "one that runs", 1))
 		}
-		raw, p.title = a.Edit, "Apply “"+shown(a.Title, maxName)+"”"
+		raw, p.title = a.Edit, `Apply "`+shown(a.Title, maxName)+`"`
 	}
 	edits, err := q.readEdit(raw)
 	if err != nil {

@@ -92,7 +92,8 @@ func isWord(text string, start, end int) bool {
 	first, _ := utf8.DecodeRuneInString(text[start:])
 	last, _ := utf8.DecodeLastRuneInString(text[:end])
 	after, _ := utf8.DecodeRuneInString(text[end:])
-	return !(letter(before) && letter(first)) && !(letter(last) && letter(after))
+	joinsBefore, joinsAfter := letter(before) && letter(first), letter(last) && letter(after)
+	return !joinsBefore && !joinsAfter
 }
 
 func letter(r rune) bool {

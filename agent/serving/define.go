@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -105,7 +106,7 @@ func defined(r *setup.Resolved, s setup.Server, e setup.Expanded, tokens *Tokens
 		m.Headers = withHeader(m.Headers, v.Name, v.Text)
 	}
 	if m.URL != "" && tokens != nil && d.own {
-		m.Token = func(context.Context) (string, error) { return tokens.Of(m.Name, m.URL), nil }
+		m.Token = func(ctx context.Context) (string, error) { return tokens.Of(ctx, m.Name, m.URL), nil }
 	}
 	m.Digest = digest(m)
 	d.server = m
@@ -152,9 +153,7 @@ func complete(ctx context.Context, all []Definition, run Runner) (servers []mcp.
 		s := d.server
 		s.Env = slices.Clone(s.Env)
 		headers := map[string]string{}
-		for name, text := range s.Headers {
-			headers[name] = text
-		}
+		maps.Copy(headers, s.Headers)
 		for _, v := range d.commands {
 			if run == nil {
 				break

@@ -37,16 +37,16 @@ func Shell(env []string, dir string) Runner {
 		if err := cmd.Run(); err != nil {
 			return "", errors.New("the command failed") // the reason could quote it
 		}
-		return out.String(), nil
+		return out.buffer.String(), nil
 	}
 }
 
-// limited is a buffer that takes no more than a value may have.
-type limited struct{ bytes.Buffer }
+// limited is a buffer that takes no more than a value may have. It doesn't embed the buffer, whose ReadFrom has no limit.
+type limited struct{ buffer bytes.Buffer }
 
 func (l *limited) Write(b []byte) (int, error) {
-	if l.Len()+len(b) > maxOutput {
+	if l.buffer.Len()+len(b) > maxOutput {
 		return 0, errTooLong
 	}
-	return l.Buffer.Write(b)
+	return l.buffer.Write(b)
 }

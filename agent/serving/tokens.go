@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"path/filepath"
@@ -9,15 +10,23 @@ import (
 	"time"
 
 	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/agentdb"
 )
 
-// Tokens are the access tokens that the user got by a sign-in in pi. They are read and never refreshed: a refresh token works
+// Tokens are the access tokens that the user got by a sign-in in a program. They are read and never refreshed: a refresh token works
 // once, and belongs to the program.
 type Tokens struct {
 	Fs  afero.Fs
-	Dir string // pi's agent directory
+	Dir string // the program's agent directory
 	Now func() time.Time
+
+	// Logins reads the database of oh-my-pi and xcsh; nil for pi, which has a file.
+	Logins *agentdb.Reader
 }
+
+// loginOf precedes the address of a server in the names of the logins of oh-my-pi and xcsh.
+const loginOf = "mcp_oauth:profile:default:"
 
 const (
 	tokensFile = "mcp-auth.json"
@@ -30,7 +39,10 @@ const (
 var notInKey = regexp.MustCompile(`[^A-Za-z0-9_]`)
 
 // Of returns the token of a server, "" if there is none that is valid.
-func (t *Tokens) Of(name, address string) string {
+func (t *Tokens) Of(ctx context.Context, name, address string) string {
+	if t.Logins != nil {
+		return t.login(ctx, address)
+	}
 	f, err := t.Fs.Open(filepath.Join(t.Dir, tokensFile))
 	if err != nil {
 		return ""
@@ -56,18 +68,37 @@ func (t *Tokens) Of(name, address string) string {
 	return ""
 }
 
+// login returns the token of a login in the database.
+func (t *Tokens) login(ctx context.Context, address string) string {
+	list, err := t.Logins.Read(ctx, agentdb.PathIn(t.Dir))
+	if err != nil {
+		return ""
+	}
+	for _, c := range list {
+		if c.Provider == loginOf+address && c.Login && t.lasts(c.Expires) && isToken(c.Access()) {
+			return c.Access()
+		}
+	}
+	return ""
+}
+
+// lasts reports whether a token that ends at a time, in milliseconds, can still be sent. 0 is an unknown time.
+func (t *Tokens) lasts(until int64) bool {
+	return until == 0 || t.Now().Add(sendTime).UnixMilli() < until
+}
+
+// isToken reports whether a text can be part of a header.
+func isToken(text string) bool { return text != "" && !strings.ContainsAny(text, "\r\n\x00") }
+
 // valid returns the token of a state if it has not expired.
 func (t *Tokens) valid(raw json.RawMessage) string {
 	var state struct {
 		Tokens struct {
 			Access string `json:"access_token"`
 		} `json:"tokens"`
-		Expires *float64 `json:"tokensExpireAt"` // milliseconds
+		Expires float64 `json:"tokensExpireAt"` // milliseconds
 	}
-	if json.Unmarshal(raw, &state) != nil || strings.ContainsAny(state.Tokens.Access, "\r\n\x00") {
-		return ""
-	}
-	if e := state.Expires; e != nil && t.Now().Add(sendTime).UnixMilli() >= int64(*e) {
+	if json.Unmarshal(raw, &state) != nil || !isToken(state.Tokens.Access) || !t.lasts(int64(state.Expires)) {
 		return ""
 	}
 	return state.Tokens.Access

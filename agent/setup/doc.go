@@ -1,4 +1,4 @@
-// Package setup finds the set-up that holds for a session in a folder: MCP servers, skills, templates,
+// Package setup finds the set-up that holds for a session in a folder: MCP servers, skills, templates, agents,
 // files of the system prompt, instructions, rules and settings, as the program that wrote the session
 // would find them.
 //

@@ -17,6 +17,7 @@ const (
 	KindServer   Kind = "server"
 	KindSkill    Kind = "skill"
 	KindTemplate Kind = "template"
+	KindAgent    Kind = "agent"
 	KindSystem   Kind = "system"
 	KindAppend   Kind = "append"
 	KindContext  Kind = "context"
@@ -34,6 +35,7 @@ type Resolved struct {
 	Servers    []Server    `json:"servers" jsonschema:"MCP servers. None is started."`
 	Skills     []Skill     `json:"skills"`
 	Templates  []Template  `json:"templates"`
+	Agents     []Agent     `json:"agents" jsonschema:"Subagents that the tool task can start, beside those of this program."`
 	System     *File       `json:"system,omitempty" jsonschema:"The file in place of the system prompt."`
 	Append     *File       `json:"append,omitempty" jsonschema:"The file at the end of the system prompt."`
 	Context    []File      `json:"context" jsonschema:"Files with instructions: the user's first, then from the outermost directory to the folder."`
@@ -56,7 +58,7 @@ type File struct {
 
 // LeftOut is something that exists and is not used.
 type LeftOut struct {
-	Kind Kind   `json:"kind" jsonschema:"server, skill, template, system, append, context, rule or setting"`
+	Kind Kind   `json:"kind" jsonschema:"server, skill, template, agent, system, append, context, rule or setting"`
 	Name string `json:"name"`
 	Path string `json:"path"`
 	Why  string `json:"why" jsonschema:"The reason, as a sentence."`

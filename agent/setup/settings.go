@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -126,7 +127,25 @@ func flatten(prefix string, object map[string]any, to map[string]any, depth int)
 // userSettings reads the user's settings.
 func (l *looking) userSettings() {
 	l.own = l.readSettings(User)
+	l.leaveOutOfWorkspace()
 	l.joined = joined(l.own)
+}
+
+// leaveOutOfWorkspace leaves out the settings of an agent directory in the folder that could act for the user: other
+// people can change the folder.
+func (l *looking) leaveOutOfWorkspace() {
+	rel, err := filepath.Rel(sensitive.Resolve(l.Fs, l.cwd), sensitive.Resolve(l.Fs, l.agent))
+	standard := l.Home != "" && l.agent == filepath.Join(l.Home, l.dot(), "agent") // also if the folder is the home directory
+	if l.agent == "" || standard || err != nil || !filepath.IsLocal(rel) {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.own)) {
+		s := l.own[name]
+		if name == "shellPath" || name == "shellCommandPrefix" || strings.HasPrefix(name, "tools.approval.") && s.Value == "allow" {
+			l.leaveOut(KindSetting, name, s.Path, "An agent directory in the folder cannot choose the shell or allow tools.")
+			delete(l.own, name)
+		}
+	}
 }
 
 // joined returns the lists that a project adds to, instead of replacing them.

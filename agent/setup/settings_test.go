@@ -43,6 +43,16 @@ func TestAShellNeedsTrust(t *testing.T) {
 	assert.Empty(t, r.Settings)
 }
 
+// An agent directory in the folder, which other people can change, does not act for the user.
+func TestAnAgentDirInTheFolderChoosesNoShell(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).file("~/project/.omp/agent/config.yml", "shellPath: /bin/x\ntools: {approval: {bash: allow, edit: deny}}\nretry: {maxRetries: 4}\n")
+	w.Dirs = []setup.Dir{{Path: folder + "/.omp/agent", Program: session.Omp}}
+	r := w.resolve(session.Omp)
+	assert.Equal(t, []string{"retry.maxRetries=4", "tools.approval.edit=deny"}, settings(r))
+	assert.Equal(t, "An agent directory in the folder cannot choose the shell or allow tools.", why(r, setup.KindSetting, "shellPath"))
+}
+
 // A settings file that cannot be parsed keeps its last values, and is reported.
 func TestTheLastGoodSettings(t *testing.T) {
 	t.Parallel()

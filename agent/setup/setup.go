@@ -51,6 +51,7 @@ func (f Finder) Resolve(ctx context.Context, q Query) *Resolved {
 	l.mergeServers(servers)
 	l.findSkills()
 	l.findTemplates()
+	l.findAgents()
 	l.findPromptFiles()
 	l.findContext()
 	l.findRules()
@@ -91,7 +92,7 @@ func (f Finder) begin(ctx context.Context, q Query) *looking {
 		Finder: f, ctx: ctx, cwd: filepath.Clean(q.Cwd), program: f.program(q.Program),
 		private: f.Private.Resolve(f.Fs), budget: newBudget(), own: map[string]Setting{},
 		r: &Resolved{
-			Servers: []Server{}, Skills: []Skill{}, Templates: []Template{}, Context: []File{}, Rules: []Rule{}, Settings: []Setting{},
+			Servers: []Server{}, Skills: []Skill{}, Templates: []Template{}, Agents: []Agent{}, Context: []File{}, Rules: []Rule{}, Settings: []Setting{},
 			Extensions: []Extension{}, LeftOut: []LeftOut{}, Problems: []Problem{}, Sources: []string{},
 		},
 	}

@@ -252,6 +252,7 @@ func question(cwd string, counts map[Kind]int, servers []string) string {
 		{KindServer, "MCP server", "MCP servers"},
 		{KindSkill, "skill", "skills"},
 		{KindTemplate, "template", "templates"},
+		{KindAgent, "agent", "agents"},
 		{KindRule, "rule", "rules"},
 		{KindSetting, "setting", "settings"},
 	} {

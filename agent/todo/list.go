@@ -66,11 +66,18 @@ func Of(message json.RawMessage) (phases json.RawMessage, ok bool) {
 	if role, _ := rawjson.GetString(message, "role"); role != "toolResult" {
 		return nil, false
 	}
-	name, _ := rawjson.GetString(message, "toolName")
-	if !IsTool(name) || rawjson.Truthy(rawjson.Get(message, "isError")) {
+	if rawjson.Truthy(rawjson.Get(message, "isError")) {
 		return nil, false
 	}
-	details := rawjson.Get(message, "details")
+	name, _ := rawjson.GetString(message, "toolName")
+	return In(name, rawjson.Get(message, "details"))
+}
+
+// In returns the plan in the details of a successful result of the named tool, and whether it has one.
+func In(name string, details json.RawMessage) (phases json.RawMessage, ok bool) {
+	if !IsTool(name) {
+		return nil, false
+	}
 	phases = rawjson.Get(details, "phases")
 	op, _ := rawjson.GetString(details, "op")
 	return phases, rawjson.Kind(phases) == '[' && op != "view"

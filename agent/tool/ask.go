@@ -36,7 +36,7 @@ type askQuestion struct {
 	Header      string      `json:"header,omitzero" jsonschema:"One or two words."`
 	Options     []askOption `json:"options"`
 	Multi       bool        `json:"multi,omitzero"`
-	Recommended *int        `json:"recommended,omitempty" jsonschema:"The index of an option, counted from 0."`
+	Recommended *int        `json:"recommended,omitzero" jsonschema:"The index of an option, counted from 0."`
 }
 
 type askOption struct {

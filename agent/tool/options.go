@@ -7,6 +7,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
+	"github.com/xcsh-ls/xcsh-ls/agent/web"
 )
 
 // Options configure the tools. The zero value is for the machine itself.
@@ -44,6 +45,9 @@ type Options struct {
 	// background command, even if this process is killed. Without it only the command's process group
 	// is ended, by this process.
 	Leash []string
+
+	// Web reads web pages; nil means that read takes no web addresses.
+	Web *web.Fetcher
 
 	// Ripgrep is the program that grep uses; "" means rg. A missing program
 	// means that files are searched here.

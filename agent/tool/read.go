@@ -28,16 +28,26 @@ type readArgs struct {
 }
 
 func newRead(o Options) Tool {
-	return define(definition[readArgs]{
-		name: "read", doc: readDoc,
+	doc := readDoc
+	if o.Web != nil {
+		doc = strings.TrimSpace(doc) + webDoc
+	}
+	t := define(definition[readArgs]{
+		name: "read", doc: doc,
 		accept: acceptRead,
 		check: func(a readArgs) error {
 			if a.Offset < 0 || a.Limit < 0 {
 				return badArgument("offset", "read: offset and limit must be at least 1.")
 			}
+			if o.Web != nil && isWeb(a.Path) {
+				return nil
+			}
 			return filesOrResources("read", a.Path)
 		},
 		run: func(ctx context.Context, env Env, a readArgs) (Result, error) {
+			if o.Web != nil && isWeb(a.Path) {
+				return o.webPage(ctx, env, a)
+			}
 			a, err := o.selected(env, a)
 			if err != nil {
 				return Result{}, err
@@ -64,6 +74,8 @@ func newRead(o Options) Tool {
 			return textResult(a, content)
 		},
 	})
+	t.Limit = limitOfRead
+	return t
 }
 
 // readExisting reads a file through the workspace after making sure that it can be.

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -28,7 +29,13 @@ const (
 	ArtifactScheme = "artifact"
 	SkillScheme    = "skill"
 	RuleScheme     = "rule"
+	AgentScheme    = "agent" // the output of a subagent
 )
+
+// knownSchemes are the schemes of addresses that have a meaning in one of the programs.
+var knownSchemes = []string{
+	LocalScheme, ArtifactScheme, "agent", "file", "history", "http", "https", "mcp", "memory", "rule", "skill", "xd",
+}
 
 // onlyFiles fails for an address, which the named tool does not take.
 func onlyFiles(tool, path string) error {
@@ -44,7 +51,7 @@ func filesOrResources(tool, path string) error {
 	switch Scheme(path) {
 	case LocalScheme:
 		return nil
-	case ArtifactScheme, SkillScheme, RuleScheme:
+	case ArtifactScheme, AgentScheme, SkillScheme, RuleScheme:
 		if reads {
 			return nil
 		}
@@ -67,7 +74,13 @@ func Unavailable(tool, path string) error {
 			why = "Use a plain path instead of a URL"
 		}
 	case "http", "https":
-		why = "It is a web address, and no tool for web addresses is available here"
+		why = "It is a web address, and " + tool + " takes none"
+		if tool == "read" {
+			why = "It is a web address, and no tool for web addresses is available here"
+		}
+	}
+	if s := Scheme(path); !slices.Contains(knownSchemes, s) {
+		return fault.New(fault.InvalidArgument, "xcsh-ls does not know %q paths. Nothing was read or changed.", s+"://").With("field", "path")
 	}
 	return fault.New(fault.InvalidArgument, "%s cannot use %s. %s. Nothing was read or changed.", tool, path, why).With("field", "path")
 }

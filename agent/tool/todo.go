@@ -25,10 +25,10 @@ type Todos interface {
 
 type todoArgs struct {
 	Op     string     `json:"op" jsonschema:"init, start, done, rm, drop, block, unblock, append or view."`
-	List   []todoPart `json:"list,omitempty" jsonschema:"The phases of init."`
+	List   []todoPart `json:"list,omitzero" jsonschema:"The phases of init."`
 	Task   string     `json:"task,omitzero" jsonschema:"The exact text of a task."`
 	Phase  string     `json:"phase,omitzero" jsonschema:"The name of a phase."`
-	Items  []string   `json:"items,omitempty" jsonschema:"The tasks of append, or of init with one phase."`
+	Items  []string   `json:"items,omitzero" jsonschema:"The tasks of append, or of init with one phase."`
 	Reason string     `json:"reason,omitzero" jsonschema:"What a blocked task waits for."`
 }
 
@@ -78,20 +78,20 @@ type todoWriteArgs struct {
 
 type todoChange struct {
 	Op      string        `json:"op" jsonschema:"replace, add_phase, add_task, update or remove_task."`
-	Phases  []todoPhase   `json:"phases,omitempty" jsonschema:"Of replace."`
+	Phases  []todoPhase   `json:"phases,omitzero" jsonschema:"Of replace."`
 	Name    string        `json:"name,omitzero" jsonschema:"Of add_phase."`
-	Tasks   []todoNewTask `json:"tasks,omitempty" jsonschema:"Of add_phase."`
+	Tasks   []todoNewTask `json:"tasks,omitzero" jsonschema:"Of add_phase."`
 	Phase   string        `json:"phase,omitzero" jsonschema:"Of add_task: the id of a phase, such as phase-1."`
 	ID      string        `json:"id,omitzero" jsonschema:"Of update and remove_task: the id of a task, such as task-3."`
-	Content *string       `json:"content,omitempty"`
-	Status  *string       `json:"status,omitempty" jsonschema:"pending, in_progress, completed or abandoned."`
-	Notes   *string       `json:"notes,omitempty"`
-	Details *string       `json:"details,omitempty" jsonschema:"Shown while the task is in progress."`
+	Content *string       `json:"content,omitzero"`
+	Status  *string       `json:"status,omitzero" jsonschema:"pending, in_progress, completed or abandoned."`
+	Notes   *string       `json:"notes,omitzero"`
+	Details *string       `json:"details,omitzero" jsonschema:"Shown while the task is in progress."`
 }
 
 type todoPhase struct {
 	Name  string        `json:"name"`
-	Tasks []todoNewTask `json:"tasks,omitempty"`
+	Tasks []todoNewTask `json:"tasks,omitzero"`
 }
 
 type todoNewTask struct {

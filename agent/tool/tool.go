@@ -8,6 +8,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
+	"github.com/xcsh-ls/xcsh-ls/agent/web"
 )
 
 // Tool is something a model can do in a working directory. It is safe for concurrent use; the
@@ -104,6 +105,9 @@ type Env struct {
 	// Resource returns the path of the file behind an address such as artifact://3, which the
 	// named tool reads or writes. nil is for a session without such files.
 	Resource func(tool, address string, write bool) (path string, err error)
+
+	// Reach asks for permission to read from a web site, for the call with this id. nil allows none.
+	Reach func(ctx context.Context, call string, site web.Site) error
 
 	// Shell is how the commands of the conversation are run.
 	Shell ShellSetup

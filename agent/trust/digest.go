@@ -22,16 +22,18 @@ const maxDigested = 16 << 20
 // data.
 var agentFiles = []string{
 	"models.json", "models.yml", "models.yaml", "auth.json", "AGENTS.md", "CLAUDE.md",
+	"AGENTS.override.md", "AGENTS.MD", "CLAUDE.MD", "XCSH.md", "SYSTEM.md", "APPEND_SYSTEM.md", "RULES.md",
+	"mcp.json", ".mcp.json",
 	"share", "share.ts", "share.js", "share.mjs", "share.exe", "share.cmd", "share.bat",
 }
 
-// agentSubdirs have further ones, under any name; toolsDir also in directories of its own.
+// agentSubdirs have further ones, under any name; deepDirs also in directories of their own.
 var (
-	agentSubdirs = []string{filepath.Join("xcsh-ls", "hooks"), "rules"}
-	toolsDir     = filepath.Join("xcsh-ls", "tools")
+	agentSubdirs = []string{filepath.Join("xcsh-ls", "hooks"), "rules", "prompts", "commands"}
+	deepDirs     = []string{filepath.Join("xcsh-ls", "tools"), "skills"}
 )
 
-// maxDepth bounds the directories within each other in toolsDir, and maxToolFiles their files.
+// maxDepth bounds the directories within each other in deepDirs, and maxToolFiles their files.
 const (
 	maxDepth     = 8
 	maxToolFiles = 1000
@@ -50,18 +52,21 @@ func DigestAgentDir(fsys afero.Fs, dir string) (string, error) {
 			names = append(names, filepath.Join(sub, f.Name()))
 		}
 	}
-	tools, err := below(fsys, dir, toolsDir, maxDepth)
-	if err != nil {
-		return "", err
+	for _, deep := range deepDirs {
+		files, err := below(fsys, dir, deep, maxDepth)
+		if err != nil {
+			return "", err
+		}
+		names = append(names, files...)
 	}
-	return Digest(fsys, dir, append(names, tools...))
+	return Digest(fsys, dir, names)
 }
 
 // below returns the names of the files in a directory of dir and in the directories below it. It follows
 // no links to directories: the tools there are not used.
 func below(fsys afero.Fs, dir, name string, depth int) (names []string, err error) {
 	if depth == 0 {
-		return nil, fmt.Errorf("%s has too many directories within each other", filepath.Join(dir, toolsDir))
+		return nil, fmt.Errorf("%s has too many directories within each other", filepath.Join(dir, name))
 	}
 	entries, err := afero.ReadDir(fsys, filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +84,7 @@ func below(fsys afero.Fs, dir, name string, depth int) (names []string, err erro
 			names = append(names, more...)
 		}
 		if len(names) > maxToolFiles {
-			return nil, fmt.Errorf("%s has more than %d files", filepath.Join(dir, toolsDir), maxToolFiles)
+			return nil, fmt.Errorf("%s has more than %d files", filepath.Join(dir, name), maxToolFiles)
 		}
 	}
 	return names, nil

@@ -111,7 +111,7 @@ func TestNamedOnTheCommandLine(t *testing.T) {
 	assert.True(t, p.Owns(inside))
 	p.write(filepath.Join(inside, "sessions", "x.jsonl"), "data")
 	require.NoError(t, p.Check(inside), "sessions are data")
-	for _, name := range []string{"models.json", "auth.json", "share", "AGENTS.md", "xcsh-ls/hooks/new", "xcsh-ls/tools/new.json", "xcsh-ls/tools/sub/run.sh"} {
+	for _, name := range []string{"models.json", "models.yml", "models.yaml", "auth.json", "share", "AGENTS.md", "xcsh-ls/hooks/new", "xcsh-ls/tools/new.json", "xcsh-ls/tools/sub/run.sh"} {
 		before, err := os.ReadFile(filepath.Join(inside, name))
 		p.write(filepath.Join(inside, name), "changed while the program runs")
 		require.ErrorContains(t, p.Check(inside), "changed since you allowed it", name)

@@ -113,7 +113,7 @@ func serverWith(t testing.TB, fs afero.Fs, demo provider.Provider, log *zap.Logg
 					Keys:     keyfile.Store{Fs: fs, File: own + "/auth.json"},
 					Defaults: agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)},
 				},
-				Toolbox: agent.Toolbox{Tools: tool.All(options), Shell: &shell, Workspace: c.Workspace(tool.Local{Fs: fs})},
+				Toolbox: agent.Toolbox{Todos: true, Subagents: true, Tools: tool.All(options), Shell: &shell, Workspace: c.Workspace(tool.Local{Fs: fs})},
 				Permissions: agent.Permissions{
 					Approval: approval.Mode(s.Approval),
 					Ask:      c.Approve,

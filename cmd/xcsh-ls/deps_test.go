@@ -52,6 +52,15 @@ var bans = []ban{
 		why: "servers are called by an agent, and know neither the live session nor its rules",
 	},
 	{
+		in: []string{"agent/web"}, what: []string{""}, but: []string{"agent/web", "internal/fault"},
+		why: "a page is read without a session, a tool or the rules of permissions",
+	},
+	{
+		in: []string{"agent/provider/agentdb", "agent/provider/keyvalue"}, what: []string{"agent", "session"},
+		but: []string{"agent/provider/agentdb", "agent/provider/keyvalue", "session/intake"},
+		why: "credentials are read without models, and without the program that keeps them",
+	},
+	{
 		in: []string{"session"}, what: []string{"agent", "commands", "acp", "lsp", "cmd"},
 		why: "session knows bytes: a file is read without an agent, a verb or an editor",
 	},

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -16,6 +18,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/preference"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/agentdb"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
@@ -32,9 +35,11 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/agent/ttsr"
+	"github.com/xcsh-ls/xcsh-ls/agent/web"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/redact"
 )
 
 // withModels adds to the configuration of the sessions all that a model needs: models and keys, tools, permission,
@@ -60,14 +65,16 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Models = models
 	cfg.Keys = keyfile.Store{Fs: p.fs, File: filepath.Join(dirs[0], catalog.AuthFile), Usable: func() error { return p.gate.Check(dirs[0]) }}
 	box := p.newBox(s.Sandbox, secrets.Commands, log)
-	options := tool.Options{Fs: p.fs, KeyEnv: models.KeyVariables, Private: secrets, Sandbox: box, Leash: newLeash(p.env.OS), PDF: newPDFReader()}
+	options := tool.Options{Fs: p.fs, KeyEnv: models.KeyVariables, Private: secrets, Sandbox: box, Leash: newLeash(p.env.OS), PDF: newPDFReader(), Web: newWeb()}
 	shell := tool.NewShell(options)
 	builtin := tool.All(options)
+	cfg.Todos = true
 	cfg.Tools, cfg.Shell, cfg.Workspace = append(builtin, p.userTools(s, shell, builtin, tell)...), &shell, files
 	if c.Editor != nil {
 		cfg.Senses = senses.New(senses.Options{Editor: c.Editor, Files: tool.NewFiles(options), AfterEdit: c.DiagnosesEdits})
 	}
 	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), slices.Concat(dirs, p.gate.Standard) // keys, settings, rules
+	cfg.Subagents = true
 	cfg.Sandbox, cfg.Sensitive = box != nil, func(path string) bool { return secrets.Denies(p.fs, path) }
 	cfg.Rules = &approval.FileMemory{Fs: p.fs, Path: filepath.Join(p.rules(), "allowed.json")}
 	prompts := system.Builder{OS: runtime.GOOS, Shell: shell.Name()}
@@ -80,10 +87,21 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Retry = retries(s)
 	cfg.Surroundings = surroundings.Probe{Now: time.Now, Read: shell.Peek}.Text
 	cfg.Setups, cfg.SetupProblem = p.setups(mayUse), setupProblems(tell, log)
-	cfg.Servers = agent.Servers{Version: versionText(), RunValue: serving.Shell(os.Environ(), p.env.Home)}
+	cfg.Servers = agent.Servers{Version: versionText(), RunValue: serving.Shell(os.Environ(), p.env.Home), Logins: &agentdb.Reader{Fs: p.fs}}
 	cfg.Preferences, cfg.Remember = p.preferences(mayUse, tell), s.RememberModel == nil || *s.RememberModel
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
 }
+
+// newWeb returns the reader of web pages. An address with a secret of the environment, or with a key in its usual form, is not sent.
+func newWeb() *web.Fetcher {
+	scanner := sync.OnceValue(func() *redact.Scanner { return redact.NewScanner(redact.KnownOf(os.Environ())...) })
+	return &web.Fetcher{Secret: func(address string) bool {
+		plain, err := url.QueryUnescape(address)
+		return slices.ContainsFunc(scanner().Scan(address), certain) || err == nil && slices.ContainsFunc(scanner().Scan(plain), certain)
+	}}
+}
+
+func certain(f redact.Finding) bool { return !f.Doubtful }
 
 // streamRules returns a function that reads the rules for the answers of a turn. Only those count that the set-up
 // has: in a folder that the user doesn't trust, they are the user's own.

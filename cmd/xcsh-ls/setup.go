@@ -118,6 +118,7 @@ func printSetup(w io.Writer, r *setup.Resolved) error {
 	section("MCP servers", linesOf(r.Servers, func(s setup.Server) [2]string { return [2]string{s.Name + ": " + s.Starts, s.Path} }))
 	section("Skills", linesOf(r.Skills, func(s setup.Skill) [2]string { return [2]string{s.Name + ": " + s.Description, s.Path} }))
 	section("Templates", linesOf(r.Templates, func(t setup.Template) [2]string { return [2]string{"/" + t.Name + ": " + t.Description, t.Path} }))
+	section("Agents", linesOf(r.Agents, func(a setup.Agent) [2]string { return [2]string{a.Name + ": " + a.Description, a.Path} }))
 	section("System prompt", promptRows(r))
 	section("Instructions", linesOf(r.Context, func(f setup.File) [2]string { return [2]string{f.Path, ""} }))
 	section("Rules", linesOf(r.Rules, func(x setup.Rule) [2]string {

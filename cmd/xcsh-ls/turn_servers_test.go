@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,12 +20,19 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-const serverSecret = "value-of-the-servers-variable"
+// How long something may take on a busy machine, and how often it is looked at.
+const (
+	patience = time.Minute
+	tick     = time.Millisecond
+)
+
+// concealed is the value of a variable of the server.
+const concealed = "the-words-of-a-variable"
 
 // withServer defines the probe in a file of the user.
 func (m *machine) withServer(dir, name string, env ...string) mcptest.Server {
 	m.t.Helper()
-	probe := mcptest.Start(m.t, "ok", append([]string{"MY_TOKEN=" + serverSecret}, env...)...)
+	probe := mcptest.Start(m.t, "ok", append([]string{"MY_TOKEN=" + concealed}, env...)...)
 	raw, err := json.Marshal(map[string]any{"mcpServers": map[string]any{name: probe.Entry()}})
 	require.NoError(m.t, err)
 	m.write(filepath.Join(m.home, dir, "agent", "mcp.json"), string(raw))
@@ -36,9 +44,7 @@ func (m *machine) opened(options lsptest.Fields, args ...string) *lsptest.Editor
 	m.t.Helper()
 	ed := lsptest.StartProcess(m.t, m.command(append([]string{"--stdio"}, args...)...))
 	all := lsptest.Fields{"model": "fake/m"}
-	for name, value := range options {
-		all[name] = value
-	}
+	maps.Copy(all, options)
 	ed.Initialize(lsptest.Fields{
 		"workspaceFolders":      []any{lsptest.Fields{"uri": lsptest.URI(m.work), "name": "w"}},
 		"initializationOptions": all, "capabilities": lsptest.Fields{},
@@ -68,8 +74,8 @@ func declares(r providertest.Request, name string) bool {
 	return slices.ContainsFunc(r.Tools, func(t provider.Tool) bool { return t.Name == name })
 }
 
-// told returns what the server told the editor so far.
-func told(ed *lsptest.Editor) string {
+// messagesOf returns the messages of the server to the editor so far.
+func messagesOf(ed *lsptest.Editor) string {
 	var b strings.Builder
 	for _, m := range ed.Messages() {
 		raw, _ := json.Marshal(m)
@@ -116,7 +122,7 @@ func TestServersOfTheUser(t *testing.T) {
 	require.NoFileExists(t, m.path("xd:"))
 	require.Len(t, probe.Starts(t), 1)
 
-	all := told(ed)
+	all := messagesOf(ed)
 	require.Contains(t, all, "Started Probe-One.x (")
 	require.Regexp(t, `"type":"tool_execution_update"[^\n]*step 1`, all)
 	listed := string(carry(t, ed, "xcsh.mcp", nil))
@@ -130,7 +136,7 @@ func TestServersOfTheUser(t *testing.T) {
 	// Its prompts are slash commands.
 	require.Eventually(t, func() bool {
 		return strings.Contains(string(carry(t, ed, "xcsh.commandsList", nil)), `{"name":"Probe-One.x:greet","description":"Greets","hint":"who=… [how=…]","source":"mcp","scope":"user"}`)
-	}, time.Minute, time.Millisecond)
+	}, patience, tick)
 	m.Script("m", providertest.Reply{Text: "Hello."})
 	require.Contains(t, string(carry(t, ed, "xcsh.prompt", lsptest.Fields{"text": "/Probe-One.x:greet who=\"the World\" how=loudly"})), `"expanded":{"name":"Probe-One.x:greet"}`)
 	require.Contains(t, m.Requests()[8].LastText(), "Greet the World loudly")
@@ -144,8 +150,8 @@ func TestServersOfTheUser(t *testing.T) {
 	ed.Shutdown()
 	ed.Exit()
 	mcptest.Gone(t, probe.Starts(t)...)
-	for _, text := range []string{told(ed), file, string(requests[7].Body)} {
-		require.NotContains(t, text, serverSecret)
+	for _, text := range []string{messagesOf(ed), file, string(requests[7].Body)} {
+		require.NotContains(t, text, concealed)
 	}
 }
 
@@ -188,12 +194,12 @@ func TestServersGetTheCancellationOfACall(t *testing.T) {
 	ed := m.opened(lsptest.Fields{"approval": "yolo"})
 	m.Script("m", providertest.Reply{ToolCalls: calls("mcp_probe_hang", map[string]any{})})
 	prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "go"})
-	require.Eventually(t, func() bool { return probe.Received(t, "tools/call") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return probe.Received(t, "tools/call") }, patience, tick)
 	carry(t, ed, "xcsh.abort", nil)
 	raw, failure := prompt.Wait()
 	require.Nil(t, failure)
 	require.Contains(t, string(raw), `"stopReason":"aborted"`)
-	require.Eventually(t, func() bool { return probe.Received(t, "notifications/cancelled") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return probe.Received(t, "notifications/cancelled") }, patience, tick)
 	ed.Shutdown()
 	ed.Exit()
 	mcptest.Gone(t, probe.Starts(t)...)
@@ -231,7 +237,7 @@ func TestServersWithManyTools(t *testing.T) {
 	require.True(t, declares(m.Requests()[2], selected[0]))
 }
 
-// The question of a server is asked to the user with its name, and the answer, the refusal and the closing are told apart.
+// The question of a server is asked to the user with its name, and the answer, the refusal and the closing are different answers.
 func TestServersAskTheUser(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, provider.AnthropicMessages)

@@ -41,6 +41,7 @@ var excluded = map[string]string{
 	"xcsh.models":         "reads no session",
 	"xcsh.providers":      "reads no session",
 	"xcsh.setup":          "reads the files of a set-up, of no session",
+	"xcsh.mcp":            "reads no session",
 	"xcsh.commandsList":   "reads the files of a set-up, of no session",
 	"xcsh.trust":          "reads the files of a set-up, of no session",
 	"xcsh.setKey":         "reads no session",

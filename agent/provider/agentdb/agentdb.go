@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,6 +41,9 @@ type Credential struct {
 	Provider string
 	Login    bool   // a login: tokens that belong to the program
 	Key      string // an API key; "" for a login
+
+	// Expires is when the access token of a login ends, in milliseconds since 1970; 0 if that is not known.
+	Expires int64
 
 	access string
 }
@@ -107,13 +111,14 @@ func (r *Reader) state(path string) (string, error) {
 	} else if err != nil {
 		return "", reason(err)
 	}
-	state := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	var state strings.Builder
+	fmt.Fprint(&state, info.Size(), info.ModTime().UnixNano())
 	for _, suffix := range []string{walSuffix, journalSuffix} {
 		if info, err := r.Fs.Stat(path + suffix); err == nil {
-			state += fmt.Sprint(" ", suffix, info.Size(), info.ModTime().UnixNano())
+			fmt.Fprint(&state, " ", suffix, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	return state, nil
+	return state.String(), nil
 }
 
 // reason returns the cause of an error without the path, which the caller names.
@@ -238,12 +243,14 @@ func credential(provider, kind string, data []byte) (Credential, bool) {
 	var fields struct {
 		Key    *string `json:"key"`
 		Access string  `json:"access"`
+
+		Expires float64 `json:"expires"`
 	}
 	if json.Unmarshal(bytes.TrimSpace(data), &fields) != nil {
 		return Credential{}, false
 	}
 	if kind == "oauth" {
-		return Credential{Provider: provider, Login: true, access: fields.Access}, true
+		return Credential{Provider: provider, Login: true, Expires: int64(fields.Expires), access: fields.Access}, true
 	}
 	if fields.Key == nil || *fields.Key == "" {
 		return Credential{}, false

@@ -162,7 +162,7 @@ func TestAReadingIsOneState(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for i := range writes {
-			if _, err := db.Exec(`UPDATE auth_credentials SET data = ? WHERE provider IN ('a', 'b')`, fmt.Sprintf(`{"key":"%d"}`, i)); err != nil {
+			if _, err := db.ExecContext(t.Context(), `UPDATE auth_credentials SET data = ? WHERE provider IN ('a', 'b')`, fmt.Sprintf(`{"key":"%d"}`, i)); err != nil {
 				done <- err
 				return
 			}
@@ -309,7 +309,7 @@ func FuzzLog(f *testing.F) {
 	require.NoError(f, err)
 	db.SetMaxOpenConns(1)
 	for _, s := range []string{"PRAGMA journal_mode = wal", schema, rows} {
-		_, err = db.Exec(s)
+		_, err = db.ExecContext(f.Context(), s)
 		require.NoError(f, err)
 	}
 	image, err := os.ReadFile(path)

@@ -29,7 +29,7 @@ var errChanging = errors.New("it is being changed by another program; it is read
 // snapshot returns the database at path as SQLite sees it, in one piece: with the committed pages of its write-ahead log.
 //
 // No lock is taken. A program changes a database that has such a log only by copying pages of the log to it. So the
-// bytes of the database, with the pages of a log that was read after it, are right if the log was not begun anew meanwhile, which
+// bytes of the database, with the pages of a log that was read after it, are right if the log was not begun again meanwhile, which
 // changes the salt in its header. A database without such a log must be the same before and after.
 func snapshot(fsys afero.Fs, path string) ([]byte, error) {
 	for range tries {
@@ -55,7 +55,7 @@ func snapshot(fsys afero.Fs, path string) ([]byte, error) {
 			return withoutLog(db), nil
 		}
 		if len(before) >= walHeaderLen || len(after) >= walHeaderLen {
-			continue // it was begun anew, or removed
+			continue // it was begun again, or removed
 		}
 		same, err := unchanged(fsys, path, db)
 		if err != nil {

@@ -78,10 +78,10 @@ type storedKey struct {
 const loginType = "oauth"
 
 func (k storedKey) entry(name string) entry {
-	switch {
-	case k.Type == "api_key":
+	switch k.Type {
+	case "api_key":
 		return entry{place: provider.AuthFileKey, value: k.Key, env: k.Env}
-	case k.Type == loginType:
+	case loginType:
 		return entry{place: provider.AuthFileKey, value: ordinaryKey(name, k.Access), literal: true}
 	}
 	return entry{}

@@ -306,6 +306,28 @@ case('warnings about a tool call are shown', function()
     { (approvals.question(plain)[1]:gsub('":"', '": "')) }
   )
   eq('ls …', approvals.allows(plain))
+  -- A subagent is named, and the transcripts of a call can be opened.
+  local named = { tool = 'bash', title = 'Run ls', task = 'Scouty', args = { command = 'ls' } }
+  eq({ 'In task Scouty: Allow xcsh to run this command? ls' }, approvals.question(named))
+  local calls, task = require('xcsh.chat.page').new(), { name = 'task', arguments = {} }
+  local progress = {
+    { id = 'A', status = 'running', sessionFile = '/s/A.jsonl' },
+    { id = 'B', status = 'pending' },
+  }
+  require('xcsh.chat.calls').add(
+    calls,
+    task,
+    { status = 'running', output = { details = { progress = progress } } }
+  )
+  local results = { { id = 'C', outputPath = '/s/C.md' } }
+  require('xcsh.chat.calls').add(
+    calls,
+    task,
+    { status = 'done', output = { details = { results = results } } }
+  )
+  local shown = table.concat(calls.lines, '\n')
+  like(':XcshTranscript /s/A%.jsonl', shown)
+  like(':XcshTranscript /s/C%.jsonl', shown)
 end)
 
 case('the user reads a plan and rejects it with a reason', function()

@@ -43,6 +43,30 @@ case('a list is announced, and the choice is the answer', function()
   eq(0, pending())
 end)
 
+case('the model asks with descriptions, for several options and for own answers', function()
+  local server = start()
+  server:event(vim.tbl_extend('force', question('select', { options = { 'a', 'b', 'c' } }), {
+    from = 'model',
+    title = 'Which?',
+    descriptions = { 'first', '', '' },
+    recommended = 1,
+    multi = true,
+    other = true,
+    number = 1,
+    of = 2,
+  }))
+  harness.answer('b · recommended')
+  harness.answer('Other answer…')
+  harness.type('my own')
+  vim.cmd('XcshApprovals')
+  eq({ { id = 'q-select', value = 'my own', values = { 'b' } } }, server:wait_for('xcsh.answer'))
+  eq({
+    prompt = 'Which? (1 of 2): ',
+    lines = { 'Done', 'a · first', 'b · recommended', 'c', 'Other answer…' },
+  }, harness.asked[1])
+  eq('Which? (1 of 2)\nSelected: b: ', harness.asked[2].prompt)
+end)
+
 case('closing a list or a line cancels the question', function()
   local server = start()
   server:event(question('select', { options = { 'red' } }))

@@ -1063,6 +1063,8 @@ export interface SetupResult {
   servers: SetupServer[] | null;
   skills: SetupSkill[] | null;
   templates: SetupTemplate[] | null;
+  /** Subagents that the tool task can start, beside those of this program. */
+  agents: Agent[] | null;
   /** The file in place of the system prompt. */
   system?: SetupFile | null;
   /** The file at the end of the system prompt. */
@@ -1741,6 +1743,7 @@ export interface ApproveParams {
   protected?: string[];
   unsandboxed?: boolean;
   blocked?: string[];
+  task?: string;
   hosted?: string;
   changed?: boolean;
   rules?: ApprovalRule[];
@@ -2084,6 +2087,22 @@ export interface SetupTemplate {
   computed?: boolean;
 }
 
+export interface Agent {
+  name: string;
+  description: string;
+  /** The tools that it has; absent: all. */
+  tools?: string[];
+  /** The model that it asks for. */
+  model?: string;
+  /** The thinking level that it asks for. */
+  thinking?: string;
+  path: string;
+  /** user or project */
+  scope: string;
+  /** The program whose directory it is in. */
+  source: string;
+}
+
 export interface SetupFile {
   path: string;
   scope: string;
@@ -2123,7 +2142,7 @@ export interface SetupExtension {
 }
 
 export interface SetupLeftOut {
-  /** server, skill, template, system, append, context, rule or setting */
+  /** server, skill, template, agent, system, append, context, rule or setting */
   kind: string;
   name: string;
   path: string;
@@ -2341,6 +2360,7 @@ export interface ApprovalPrompt {
   tool: string;
   args: unknown;
   preview: ToolPreview;
+  task?: string;
   digest?: string;
   mcp?: Remote | null;
   unsandboxed?: boolean;
@@ -2468,6 +2488,8 @@ export interface ApprovalRule {
   tool?: string;
   digest?: string;
   engine?: string;
+  site?: string;
+  private?: boolean;
   server?: string;
   reads?: boolean;
   /** The calls that the rule allows, described for users. */

@@ -21,6 +21,7 @@ local M = {}
 ---@field paths? string[]
 ---@field base? string
 ---@field hosted? string
+---@field task? string the subagent that makes the call
 ---@field outside? string[]
 ---@field protected? string[]
 ---@field changed? boolean
@@ -95,6 +96,13 @@ end
 ---@return string introduction, string what
 local function wish(params)
   local title = wire.str(params.title)
+  local task = wire.str(params.task)
+  if task ~= '' then
+    local rest = vim.tbl_extend('force', {}, params)
+    rest.task = nil
+    local introduction, what = wish(rest)
+    return ('In task %s: %s'):format(text.one_line(task), introduction), what
+  end
   local command = title:match('^Run (.*)$')
   if command then
     return 'Allow xcsh to run this command? ', command

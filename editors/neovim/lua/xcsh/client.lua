@@ -4,6 +4,7 @@
 local approvals = require('xcsh.approvals')
 local config = require('xcsh.config')
 local engine = require('xcsh.engine')
+local looking = require('xcsh.looking')
 local questions = require('xcsh.questions')
 local requests = require('xcsh.requests')
 local turns = require('xcsh.turns')
@@ -163,6 +164,12 @@ local handlers = {
   end,
 }
 
+for _, name in ipairs(require('xcsh.senses').requests) do
+  handlers['xcsh/editor/' .. name] = function(_, params, ctx)
+    return require('xcsh.senses').answer(name, params, ctx)
+  end
+end
+
 ---The options of a buffer that Neovim sets when a language server is attached, and its mapping.
 local attach_options = { 'tagfunc', 'omnifunc', 'formatexpr' }
 
@@ -201,7 +208,7 @@ end
 local function attach(bufnr)
   local client = current()
   local path = vim.api.nvim_buf_get_name(bufnr)
-  if not client or not vim.api.nvim_buf_is_loaded(bufnr) then
+  if not client or not vim.api.nvim_buf_is_loaded(bufnr) or looking.is_hidden(bufnr) then
     return
   end
   if vim.bo[bufnr].buftype ~= '' or path == '' or path:find('^%a[%w+.-]+://') then
@@ -256,6 +263,14 @@ local function on_init()
       attach(event.buf)
     end,
   })
+  -- A buffer that was loaded only for a look is now the user's.
+  vim.api.nvim_create_autocmd({ 'BufWinEnter', 'BufModifiedSet' }, {
+    group = group,
+    callback = function(event)
+      looking.seen(event.buf, attach)
+    end,
+  })
+  looking.follow()
   attach_all()
   local callbacks = waiting
   waiting = {}
@@ -329,7 +344,7 @@ local function start(root)
     capabilities = capabilities,
     workspace_folders = { folder_of(root) },
     init_options = vim.tbl_deep_extend('keep', {
-      ui = { pick = true, hooks = true, save = true },
+      ui = { pick = true, hooks = true, save = true, editor = require('xcsh.senses').requests },
       lateValues = true,
       contextKinds = require('xcsh.context').kinds,
     }, config.options.init_options or {}, { terminalId = config.terminal_id() }),

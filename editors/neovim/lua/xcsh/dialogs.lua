@@ -1,5 +1,5 @@
--- The dialogs for questions of the engine's extensions. Lists and lines use vim.ui, which users can
--- replace; a longer text gets a buffer, in which :write answers and closing cancels.
+-- The dialogs for questions of the model, of servers and of extensions. Lists and lines use vim.ui,
+-- which users can replace; a longer text gets a buffer, in which :write answers and closing cancels.
 
 local text = require('xcsh.text')
 local wire = require('xcsh.wire')
@@ -11,6 +11,7 @@ local max_lines = 20
 
 ---@class xcsh.DialogAnswer
 ---@field value? string
+---@field values? string[]
 ---@field confirmed? boolean
 ---@field cancelled? boolean
 
@@ -34,22 +35,94 @@ end
 ---@param options string[]
 ---@param prompt string
 ---@param done fun(option: string?)
-local function choose(options, prompt, done)
+---@param descriptions? table<string, string>
+local function choose(options, prompt, done, descriptions)
   require('xcsh.pickers.select').choose(options, {
     prompt = prompt .. ': ',
     kind = 'xcsh.question',
     format_item = function(option)
-      return text.one_line(option)
+      local more = descriptions and descriptions[option] or ''
+      return text.one_line(option) .. (more ~= '' and ' · ' .. more or '')
     end,
   }, done)
 end
 
+local other_answer = 'Other answer…'
+local all_selected = 'Done'
+
+---@param question xcsh.wire.Question
+---@return string
+local function heading(question)
+  local message = vim.trim(wire.str(question.message))
+  local of = wire.num(question.of)
+  local place = of > 1 and (' (%d of %d)'):format(wire.num(question.number), of) or ''
+  return bounded((message ~= '' and message .. '\n' or '') .. wire.str(question.title) .. place)
+end
+
+---Asks for a text that is none of the options.
+---@param question xcsh.wire.Question
+---@param done fun(text: string?)
+local function ask_other(question, done)
+  vim.ui.input({ prompt = text.one_line(vim.trim(wire.str(question.title))) .. ': ' }, function(own)
+    done(own ~= '' and own or nil)
+  end)
+end
+
+---@param question xcsh.wire.Question
+---@return table<string, string> descriptions of options
+local function described(question)
+  local of, descriptions = {}, wire.tbl(question.descriptions)
+  for i, option in ipairs(wire.texts(question.options)) do
+    local parts = {}
+    if i - 1 == question.recommended then
+      parts[#parts + 1] = 'recommended'
+    end
+    if wire.str(descriptions[i]) ~= '' then
+      parts[#parts + 1] = text.one_line(wire.str(descriptions[i]), 200)
+    end
+    of[option] = table.concat(parts, ', ')
+  end
+  return of
+end
+
 ---@param question xcsh.wire.Question
 ---@param done xcsh.DialogDone
-local function ask_select(question, done)
-  choose(wire.texts(question.options), bounded(wire.str(question.title)), function(option)
-    done(option and { value = option } or { cancelled = true })
-  end)
+---@param selected? string[] so far, of a question that takes several
+local function ask_select(question, done, selected)
+  local options = wire.texts(question.options)
+  if question.multi == true then
+    selected = selected or {}
+    options = vim.tbl_filter(function(option)
+      return not vim.tbl_contains(selected, option)
+    end, options)
+    table.insert(options, 1, all_selected)
+  end
+  if question.other == true then
+    options[#options + 1] = other_answer
+  end
+  local prompt = heading(question)
+  if selected and #selected > 0 then
+    prompt = prompt .. '\nSelected: ' .. text.one_line(table.concat(selected, ', '), 200)
+  end
+  choose(options, prompt, function(option)
+    if not option then
+      done({ cancelled = true })
+    elseif option == other_answer and question.other == true then
+      ask_other(question, function(own)
+        if own then
+          done({ value = own, values = selected })
+        else
+          done({ cancelled = true })
+        end
+      end)
+    elseif not selected then
+      done({ value = option })
+    elseif option == all_selected then
+      done({ values = selected })
+    else
+      ask_select(question, done, vim.list_extend({ option }, selected))
+    end
+  end, described(question))
 end
 
 ---@param question xcsh.wire.Question

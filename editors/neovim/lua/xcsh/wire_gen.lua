@@ -480,6 +480,7 @@
 ---@field servers xcsh.wire.SetupServer[]|nil MCP servers. None is started.
 ---@field skills xcsh.wire.SetupSkill[]|nil
 ---@field templates xcsh.wire.SetupTemplate[]|nil
+---@field agents xcsh.wire.Agent[]|nil Subagents that the tool task can start, beside those of this program.
 ---@field system? xcsh.wire.SetupFile|nil The file in place of the system prompt.
 ---@field append? xcsh.wire.SetupFile|nil The file at the end of the system prompt.
 ---@field context xcsh.wire.SetupFile[]|nil Files with instructions: the user's first, then from the outermost directory to the folder.
@@ -923,6 +924,7 @@
 ---@field protected? string[]|nil
 ---@field unsandboxed? boolean
 ---@field blocked? string[]|nil
+---@field task? string
 ---@field hosted? string
 ---@field changed? boolean
 ---@field rules? xcsh.wire.ApprovalRule[]|nil
@@ -1179,6 +1181,16 @@
 ---@field source string The program whose directory it is in.
 ---@field computed? boolean Only the program can compute it, because it has expressions in double braces.
 
+---@class xcsh.wire.Agent
+---@field name string
+---@field description string
+---@field tools? string[]|nil The tools that it has; absent: all.
+---@field model? string The model that it asks for.
+---@field thinking? string The thinking level that it asks for.
+---@field path string
+---@field scope string user or project
+---@field source string The program whose directory it is in.
+
 ---@class xcsh.wire.SetupFile
 ---@field path string
 ---@field scope string
@@ -1205,7 +1217,7 @@
 ---@field path string
 
 ---@class xcsh.wire.SetupLeftOut
----@field kind string server, skill, template, system, append, context, rule or setting
+---@field kind string server, skill, template, agent, system, append, context, rule or setting
 ---@field name string
 ---@field path string
 ---@field why string The reason, as a sentence.
@@ -1348,6 +1360,7 @@
 ---@field tool string
 ---@field args any
 ---@field preview xcsh.wire.ToolPreview
+---@field task? string
 ---@field digest? string
 ---@field mcp? xcsh.wire.Remote|nil
 ---@field unsandboxed? boolean
@@ -1452,6 +1465,8 @@
 ---@field tool? string
 ---@field digest? string
 ---@field engine? string
+---@field site? string
+---@field private? boolean
 ---@field server? string
 ---@field reads? boolean
 ---@field text? string The calls that the rule allows, described for users.

@@ -53,8 +53,14 @@ export const windowCommands = [
 ] as const;
 export type WindowCommand = (typeof windowCommands)[number];
 
-/** Commands of buttons that the server sends with a failure. The extension runs them, and asks for what is missing. */
-export const actionCommands = ['xcsh.login', 'xcsh.setEngine', 'xcsh.setKey', 'xcsh.setModel'] as const;
+/** Commands of buttons, those that the server sends with a failure among them. The extension runs them, and asks for what is missing. */
+export const actionCommands = [
+  'xcsh.login',
+  'xcsh.setEngine',
+  'xcsh.setKey',
+  'xcsh.setModel',
+  'xcsh.transcript',
+] as const;
 export type ActionCommand = (typeof actionCommands)[number];
 
 /** Why a session is shown without being resumed. `free` and `live` are shown so only in an editor tab. */
@@ -95,6 +101,7 @@ export interface Reading {
 
 /** Returns the arguments of such a command that a page may choose. The window asks for a key, and the page never has one. */
 export function actionArgs(command: ActionCommand, args: JsonObject): JsonObject {
+  if (command === 'xcsh.transcript') return typeof args['source'] === 'string' ? { source: args['source'] } : {};
   if (command !== 'xcsh.setKey') return args;
   return typeof args['provider'] === 'string' ? { provider: args['provider'] } : {};
 }
@@ -103,7 +110,7 @@ export function actionArgs(command: ActionCommand, args: JsonObject): JsonObject
 export const forkPositions = ['before', 'at'] as const;
 export type ForkPosition = (typeof forkPositions)[number];
 
-export const decisions = ['once', 'session', 'workspace', 'deny'] as const;
+export const decisions = ['once', 'session', 'workspace', 'deny', 'session-wider', 'workspace-wider'] as const;
 export type Decision = (typeof decisions)[number];
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -26,8 +26,8 @@ const maxDocuments = 50;
 const maxResolved = 50;
 
 /** A document that was just opened may have no providers yet: the extensions of its language are starting. */
-const retries = 6;
-const retryMs = 500;
+const startingMs = 8000;
+const retryMs = 300;
 
 const providers = {
   definition: 'vscode.executeDefinitionProvider',
@@ -185,20 +185,27 @@ async function open(asked: string): Promise<{ document: vscode.TextDocument; isN
   }
 }
 
-/** Runs a command that asks providers about a file. */
+/**
+ * Runs a command that asks providers about a file. Until the extensions of its language have started, which the symbols of
+ * the file show, an answer without content is asked for again.
+ */
 async function ask<T>(uri: string, command: (file: vscode.Uri) => [string, ...unknown[]]): Promise<T | undefined> {
   const { document, isNew } = await open(uri);
-  for (let left = isNew ? retries : 0; ; left--) {
+  const until = isNew ? Date.now() + startingMs : 0;
+  for (let isStarted = !isNew; ;) {
+    const isLast = isStarted || Date.now() >= until;
     let found: T | undefined;
     try {
       found = await vscode.commands.executeCommand<T | undefined>(...command(document.uri));
     } catch (error) {
-      if (left === 0) throw error;
+      if (isLast) throw error;
     }
-    if (left === 0 || !isEmpty(found)) {
+    if (isLast || !isEmpty(found)) {
       return found;
     }
-    await pause(retryMs);
+    const symbols = vscode.commands.executeCommand<unknown[]>('vscode.executeDocumentSymbolProvider', document.uri);
+    isStarted = !isEmpty(await Promise.resolve(symbols).catch(() => []));
+    if (!isStarted) await pause(retryMs);
   }
 }
 

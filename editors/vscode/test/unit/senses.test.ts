@@ -44,7 +44,12 @@ class TabInputText {
   constructor(readonly uri: unknown) {}
 }
 
-const uri = (fsPath: string, scheme = 'file') => ({ scheme, fsPath, toString: () => `${scheme}://${fsPath}` });
+const uri = (fsPath: string, scheme = 'file') => ({
+  scheme,
+  fsPath,
+  path: fsPath,
+  toString: () => `${scheme}://${fsPath}`,
+});
 const part = (line: number, from: number, to: number) => new Range(new Position(line, from), new Position(line, to));
 const wirePart = (line: number, from: number, to: number) => ({
   start: { line, character: from },

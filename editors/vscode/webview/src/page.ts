@@ -713,10 +713,10 @@ export class Page {
     if (str(result.cancelledBy)) this.notice('warning', t('Canceled by {0}.', str(result.cancelledBy)));
   }
 
-  /** Answers a question of an extension. Its notification removes it, or the failure if it does not wait any more. */
+  /** Answers a question. Its notification removes it, or the failure if it does not wait any more. */
   async answer(
     { id }: Question,
-    answer: { value: string } | { confirmed: boolean } | { cancelled: true },
+    answer: { value?: string; values?: string[] } | { confirmed: boolean } | { cancelled: true },
   ): Promise<void> {
     try {
       await this.store.call('xcsh.answer', { id, ...answer });

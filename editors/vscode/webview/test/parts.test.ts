@@ -5,6 +5,7 @@ import { rowsOfPatch, patchOfCall, patchOfTexts, editsOf } from '../src/diff/row
 import { keptOf, nothingKept } from '../src/state/draft';
 import { recall, step } from '../src/state/history';
 import { written } from '../../src/chat/written';
+import { subagentsOf } from '../src/state/subagents';
 import { attached, draftOf } from '../src/state/attachments';
 import { notesAbove, notesBelow, withNote } from '../src/state/localNotes';
 import type { LocalNote } from '../src/state/localNotes';
@@ -190,6 +191,9 @@ test('calls have short descriptions', () => {
     return `${d.verb} ${d.what}`.trim();
   };
   assert.equal(words('read', { path: '/w/a.ts' }), 'Read a.ts');
+  assert.equal(words('read', { path: 'https://example.com/a?b' }), 'Read https://example.com/a?b');
+  const page = { type: 'toolCall', name: 'read', arguments: { path: 'https://example.com' } };
+  assert.equal(describe(page, '/w').path, '', 'it is no file to open');
   assert.equal(words('Bash', { command: 'go test\n ./...' }), 'Run go test ./...');
   assert.equal(words('bash', { command: 'npm run dev', background: true }), 'Run in the background npm run dev');
   assert.equal(words('process', { id: 'bg-a' }), 'Read background output bg-a');
@@ -273,4 +277,49 @@ test('a request that an earlier version recorded with its instruction is shown w
   assert.equal(userMessageOf(file + 'Change line 1 of it').text, 'Change line 1 of it');
   const bare = instruction('line 1') + 'b';
   assert.equal(userMessageOf(bare).text, bare, 'without the file that it is about');
+});
+
+test('the subagents of a call are shown while it runs and after it', () => {
+  const progress = {
+    id: 'Scouty',
+    agent: 'scout',
+    status: 'running',
+    toolCount: 2,
+    tokens: 30,
+    lastTool: 'read',
+    sessionFile: '/s/Scouty.jsonl',
+  };
+  assert.deepEqual(subagentsOf({ details: { results: [], progress: [progress] } }), [
+    {
+      id: 'Scouty',
+      agent: 'scout',
+      status: 'running',
+      tools: 2,
+      tokens: 30,
+      last: 'read',
+      transcript: '/s/Scouty.jsonl',
+    },
+  ]);
+  const results = [
+    { id: 'A', agent: 'task', exitCode: 0, aborted: false, tokens: 3, outputPath: '/s/A.md' },
+    { id: 'B', agent: 'task', exitCode: 1, aborted: true },
+    { id: 'C', agent: 'task', exitCode: 1, aborted: false },
+  ];
+  const after = subagentsOf({ details: { results } });
+  assert.deepEqual(
+    after.map((a) => [a.id, a.status, a.transcript]),
+    [
+      ['A', 'completed', '/s/A.jsonl'],
+      ['B', 'aborted', ''],
+      ['C', 'failed', ''],
+    ],
+  );
+  for (const broken of [undefined, null, 7, {}, { details: { results: 7 } }, { details: { progress: 'x' } }])
+    assert.deepEqual(subagentsOf(broken), []);
+  const block = {
+    type: 'toolCall',
+    name: 'task',
+    arguments: { tasks: [{ name: 'Scouty', task: 'look' }, { task: 'fix it' }] },
+  };
+  assert.equal(describe(block, '/w').what, 'Scouty, fix it');
 });

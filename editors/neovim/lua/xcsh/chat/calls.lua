@@ -63,6 +63,25 @@ local function result(page, output)
   end
 end
 
+---Adds the transcripts of the subagents of a call, which :XcshTranscript opens.
+---@param page xcsh.chat.Page
+---@param output table?
+local function transcripts(page, output)
+  local details = wire.tbl(wire.tbl(output).details)
+  for _, progress in ipairs(wire.tbl(details.progress)) do
+    local path = wire.str(wire.tbl(progress).sessionFile)
+    if path ~= '' and progress.status ~= 'pending' then
+      page:add(':XcshTranscript ' .. text.one_line(path), 'XcshMeta')
+    end
+  end
+  for _, done in ipairs(wire.tbl(details.results)) do
+    local path = wire.str(wire.tbl(done).outputPath)
+    if path ~= '' then
+      page:add(':XcshTranscript ' .. text.one_line((path:gsub('%.md$', '.jsonl'))), 'XcshMeta')
+    end
+  end
+end
+
 ---@param page xcsh.chat.Page
 ---@param block table
 local function arguments(page, block)
@@ -84,6 +103,7 @@ local function question(page, prompt)
   local preview = wire.tbl(prompt.preview)
   local params = {
     title = preview.title,
+    task = prompt.task,
     tool = wire.str(prompt.tool),
     args = prompt.args,
     outside = prompt.outside,
@@ -125,6 +145,9 @@ function M.add(page, block, call)
   page:fold(head, 'XcshTool', function()
     arguments(page, block)
     result(page, call.output)
+    if block.name == 'task' then
+      transcripts(page, call.output)
+    end
   end)
   page:mark(row, 0, { end_col = #sign[1], hl_group = sign[2], priority = 4200 })
   if call.approval then

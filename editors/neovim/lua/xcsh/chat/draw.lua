@@ -259,6 +259,10 @@ local function plan(to, s)
         local done = todo.status == 'completed' or todo.status == 'abandoned'
         local box = todo.status == 'in_progress' and '[-]' or done and '[x]' or '[ ]'
         local line = ('- %s %s'):format(box, text.one_line(todo.text))
+        if todo.status == 'blocked' then
+          local blocker = todo.blocker ~= '' and ': ' .. text.one_line(todo.blocker, 200) or ''
+          line = ('%s (blocked%s)'):format(line, blocker)
+        end
         to:add(line, done and 'XcshTodoDone' or 'XcshTodo')
       end
       to:add('')

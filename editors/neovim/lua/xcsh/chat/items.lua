@@ -350,7 +350,8 @@ function M.approve(list, before, now)
   return now
 end
 
-local todo_states = { pending = true, in_progress = true, completed = true, abandoned = true }
+local todo_states =
+  { pending = true, in_progress = true, completed = true, abandoned = true, blocked = true }
 
 ---Returns the first argument that is a non-empty string.
 ---@param ... any
@@ -364,9 +365,20 @@ local function first_text(...)
   return ''
 end
 
----Returns the model's plan: the details of a successful todo_write.
+---Reports whether a message is the result of a call that changed the model's plan.
+---@param message table
+---@return boolean
+function M.is_plan(message)
+  local details = wire.tbl(message.details)
+  return (message.toolName == 'todo' or message.toolName == 'todo_write')
+    and message.isError ~= true
+    and details.op ~= 'view'
+    and type(details.phases) == 'table'
+end
+
+---Returns the model's plan: the phases of a successful todo or todo_write.
 ---@param phases any
----@return { name: string, todos: { text: string, status: string }[] }[]
+---@return { name: string, todos: { text: string, status: string, blocker: string }[] }[]
 function M.todos(phases)
   return vim.tbl_map(function(phase)
     phase = wire.tbl(phase)
@@ -375,6 +387,7 @@ function M.todos(phases)
       return {
         text = first_text(task.content, task.title, task.text),
         status = todo_states[task.status] and task.status or 'pending',
+        blocker = wire.str(task.blocker),
       }
     end, wire.tbl(phase.tasks or phase.todos))
     return { name = first_text(phase.name, phase.title), todos = todos }

@@ -106,7 +106,7 @@ local function message_end(s, event)
     if not known then
       count(s, message)
     end
-  elseif message.toolName == 'todo_write' and message.isError ~= true then
+  elseif items.is_plan(message) then
     s.todos = items.todos(wire.tbl(message.details).phases)
   end
 end

@@ -42,7 +42,7 @@ local M = {}
 ---@field queues { steering: string[], followUp: string[] }
 ---@field approvals table[]
 ---@field background { id: string, command: string }[]
----@field todos { name: string, todos: { text: string, status: string }[] }[]
+---@field todos { name: string, todos: { text: string, status: string, blocker: string }[] }[]
 ---@field context { tokens: number, contextWindow: number, percent: number }
 ---@field retry? { attempt: number, maxAttempts: number, delayMs: number, message: string }
 ---@field foreign? xcsh.Foreign another program continued there

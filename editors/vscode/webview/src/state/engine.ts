@@ -43,13 +43,24 @@ export interface Crash {
 export const methods = ['select', 'confirm', 'input', 'editor'] as const;
 export type Method = (typeof methods)[number];
 
-/** A question of an extension. */
+/** Who asks: an extension of the engine, the model, or a server that a tool uses. */
+export type Asker = 'extension' | 'model' | 'server';
+
+/** A question to the user. */
 export interface Question {
   id: string;
   method: Method;
+  from: Asker;
   title: string;
   message: string;
   options: readonly string[];
+  descriptions: readonly string[]; // of the options; may be shorter
+  recommended: number; // index of an option; -1 if there is none
+  multi: boolean; // several options can be chosen
+  other: boolean; // an own answer can be written
+  optional: boolean;
+  number: number; // of several questions in a row; 0 for a single one
+  of: number;
   placeholder: string;
   prefill: string;
   until: number; // in the server's clock, milliseconds since 1970; 0 is without end
@@ -109,7 +120,15 @@ export function questionOf(v: unknown): Question | null {
     method,
     title: str(q.title),
     message: str(q.message),
+    from: q.from === 'model' || q.from === 'server' ? q.from : 'extension',
     options: texts(q.options).slice(0, maxOptions),
+    descriptions: texts(q.descriptions).slice(0, maxOptions),
+    recommended: typeof q.recommended === 'number' ? q.recommended : -1,
+    multi: q.multi === true,
+    other: q.other === true,
+    optional: q.optional === true,
+    number: Math.max(0, num(q.number)),
+    of: Math.max(0, num(q.of)),
     placeholder: str(q.placeholder),
     prefill: str(q.prefill),
     until: Math.max(0, num(q.until)),

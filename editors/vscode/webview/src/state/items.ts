@@ -156,9 +156,9 @@ export function withApprovals(
   return items;
 }
 
-const todoStates = ['pending', 'in_progress', 'completed', 'abandoned'] as const;
+const todoStates = ['pending', 'in_progress', 'completed', 'abandoned', 'blocked'] as const;
 
-/** Returns the plan of a successful todo_write. */
+/** Returns the plan of a successful todo or todo_write. */
 export function todosOf(v: unknown): TodoPhase[] {
   return list(v)
     .map(obj)
@@ -169,12 +169,14 @@ export function todosOf(v: unknown): TodoPhase[] {
         .map((task): Todo => ({
           text: str(task.content) || str(task.title) || str(task.text),
           status: todoStates.find((s) => s === task.status) ?? 'pending',
+          blocker: str(task.blocker),
         })),
     }));
 }
 
 /** Returns the plan in a message, undefined if it contains none. */
 export function planOf(m: StoredMessage): TodoPhase[] | undefined {
-  if (!isResult(m) || m.toolName !== 'todo_write' || m.isError === true) return undefined;
-  return todosOf(obj(m.details).phases);
+  if (!isResult(m) || (m.toolName !== 'todo_write' && m.toolName !== 'todo') || m.isError === true) return undefined;
+  const { op, phases } = obj(m.details);
+  return op === 'view' || !Array.isArray(phases) ? undefined : todosOf(phases);
 }

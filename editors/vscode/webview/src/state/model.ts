@@ -52,7 +52,8 @@ export interface Retry {
 /** A task of the model's plan. */
 export interface Todo {
   text: string;
-  status: 'pending' | 'in_progress' | 'completed' | 'abandoned';
+  status: 'pending' | 'in_progress' | 'completed' | 'abandoned' | 'blocked';
+  blocker: string; // what a blocked task waits for; "" if unknown
 }
 
 export interface TodoPhase {

@@ -55,6 +55,7 @@ export type ApprovalPrompt = Prompt & {
   protected?: string[];
   unsandboxed?: boolean;
   blocked?: string[];
+  task?: string; // the subagent that makes the call
 };
 
 /** Reads an approval prompt; missing members are empty. */
@@ -64,6 +65,7 @@ export function approvalOf(v: unknown): ApprovalPrompt {
   return {
     id: str(o.id),
     tool: str(o.tool),
+    task: str(o.task),
     args: o.args,
     shown: o.shown === true,
     preview: { title: str(preview.title), diff: str(preview.diff), paths: texts(preview.paths) },

@@ -54,8 +54,11 @@ interface Choice {
   title: string;
 }
 
-/** The answers to a request, in the order of their digits. rules is what the lasting ones apply to, "" if nothing. */
-function choicesOf(rules: string): Choice[] {
+/**
+ * The answers to a request, in the order of their digits. rules is what the lasting ones apply to, and wider what the one
+ * about all reading tools of a server applies to; "" if nothing.
+ */
+function choicesOf(rules: string, wider: string): Choice[] {
   const lasting: Choice[] = [
     {
       decision: 'session',
@@ -64,9 +67,15 @@ function choicesOf(rules: string): Choice[] {
     },
     { decision: 'workspace', label: t('Always allow'), title: t('Always allow in this folder: {0}', rules) },
   ];
+  const reading: Choice = {
+    decision: 'workspace-wider',
+    label: t('Always allow reading'),
+    title: t('Always allow in this folder: {0}', wider),
+  };
   return [
     { decision: 'once', label: t('Allow'), title: t('Allow') },
     ...(rules ? lasting : []),
+    ...(wider ? [reading] : []),
     { decision: 'deny', label: t('Deny'), title: t('Deny') },
   ];
 }
@@ -128,7 +137,8 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
   const decide = (decision: Decision) => (e: MouseEvent) => {
     if (e.detail <= 1) page.decide(prompt.id, decision);
   };
-  const choices = choicesOf(rules);
+  const wider = visible((prompt.wider ?? []).map(ruleText).join('; '));
+  const choices = choicesOf(rules, wider);
   const card = useDigits(prompt.id, choices);
   const [denying, setDenying] = useState(false);
   const because = useRef<HTMLButtonElement>(null);
@@ -146,6 +156,7 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
     >
       <header>
         <Icon name="shield" />
+        {prompt.task && <span class="in-task">{t('In task {0}:', visible(prompt.task))}</span>}
         <span class="verb">{d.verb}</span>
         {str(args.command) ? (
           args.background !== true && <span>{t('command')}</span>

@@ -3,7 +3,7 @@
 import { t } from '../l10n';
 import { relativeTo } from '../state/userMessage';
 import { visible } from '../../../src/chat/visible';
-import { obj, str } from '../state/wire';
+import { list, obj, str } from '../state/wire';
 import type { ApprovalRule, ContentBlock, ForeignBranch } from '../state/wire';
 
 export interface Described {
@@ -17,6 +17,7 @@ export interface Described {
 type Name = (args: { [key: string]: unknown }, cwd: string) => Partial<Described>;
 
 const pathOf = (a: { [key: string]: unknown }) => str(a.path) || str(a.file_path) || str(a.filePath);
+const webAddress = /^\s*@?https?:\/\//i;
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 /** Describes a search: its pattern and location. */
@@ -26,13 +27,11 @@ function sought(a: { [key: string]: unknown }, cwd: string): string {
 }
 
 const tools: Record<string, Name> = {
-  read: (a, cwd) => ({
-    icon: 'file',
-    verb: t('Read'),
-    what: relativeTo(cwd, pathOf(a)),
-    path: pathOf(a),
-    line: Number(a.offset) || 0,
-  }),
+  read: (a, cwd) => {
+    const path = pathOf(a);
+    if (webAddress.test(path)) return { icon: 'globe', verb: t('Read'), what: path.trim() };
+    return { icon: 'file', verb: t('Read'), what: relativeTo(cwd, path), path, line: Number(a.offset) || 0 };
+  },
   write: (a, cwd) => ({ icon: 'new-file', verb: t('Write'), what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
   edit: (a, cwd) => ({ icon: 'edit', verb: t('Edit'), what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
   bash: (a) => ({
@@ -57,7 +56,16 @@ const tools: Record<string, Name> = {
   }),
   ls: (a, cwd) => ({ icon: 'folder-opened', verb: t('List'), what: relativeTo(cwd, pathOf(a)) || '.' }),
   exit_plan_mode: (a) => ({ icon: 'checklist', verb: t('Propose the plan'), what: oneLine(str(a.title)) }),
+  task: (a) => ({
+    icon: 'type-hierarchy-sub',
+    verb: t('Delegate'),
+    what: list(a.tasks)
+      .map((task) => str(obj(task).name) || str(obj(task).id) || oneLine(str(obj(task).task)).slice(0, 60))
+      .join(', '),
+  }),
   todo_write: () => ({ icon: 'checklist', verb: t('Update the plan'), what: '' }),
+  todo: (a) => ({ icon: 'checklist', verb: t('Update the plan'), what: oneLine(str(a.task) || str(a.phase)) }),
+  ask: (a) => ({ icon: 'question', verb: t('Ask'), what: oneLine(str(obj(list(a.questions)[0]).question)) }),
 };
 const otherNames: Record<string, string> = {
   Read: 'read',
@@ -70,6 +78,7 @@ const otherNames: Record<string, string> = {
   LS: 'ls',
   list: 'ls',
   glob: 'find',
+  search: 'grep',
 };
 
 /** The maximum length of a subject, in UTF-16 units: rows of commands that differ late are distinguished. */

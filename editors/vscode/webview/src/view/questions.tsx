@@ -1,4 +1,4 @@
-// Questions of extensions of the engine. The oldest one is shown; the others wait.
+// Questions of the model, of servers and of extensions of the engine. The oldest one is shown; the others wait.
 
 import type { JSX, TargetedEvent, TargetedKeyboardEvent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -27,8 +27,16 @@ interface Asked {
   answer: (a: Answer) => void;
 }
 
-function Options({ question, answer }: Asked): JSX.Element {
+function Options({ question, answered, answer }: Asked): JSX.Element {
   const [filter, setFilter] = useState('');
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [own, setOwn] = useState('');
+  const choose = (option: string) => {
+    if (!question.multi) return answer({ value: option });
+    setChosen(chosen.includes(option) ? chosen.filter((o) => o !== option) : [...chosen, option]);
+  };
+  const text = own.trim() === '' ? {} : { value: own };
+  const send = () => answer(question.multi ? { values: chosen, ...text } : text);
   const many = question.options.length >= manyOptions;
   const wanted = filter.trim().toLowerCase();
   const shown = question.options
@@ -53,14 +61,44 @@ function Options({ question, answer }: Asked): JSX.Element {
               type="button"
               class="button secondary"
               dir="auto"
-              onClick={(e) => e.detail <= 1 && answer({ value: option })}
+              aria-pressed={question.multi ? chosen.includes(option) : undefined}
+              onClick={(e) => e.detail <= 1 && choose(option)}
             >
-              {label || t('Option {0}', i + 1)}
+              {question.multi && <Icon name={chosen.includes(option) ? 'check' : 'blank'} />}
+              <span class="label">
+                {label || t('Option {0}', i + 1)}
+                {i === question.recommended && <span class="quiet"> · {t('recommended')}</span>}
+                {question.descriptions[i] && (
+                  <span class="description">{plain(question.descriptions[i], maxMessage)}</span>
+                )}
+              </span>
             </button>
           </li>
         ))}
       </ul>
-      {shown.length === 0 && <p class="quiet">{t('No options match.')}</p>}
+      {shown.length === 0 && many && <p class="quiet">{t('No options match.')}</p>}
+      {question.other && (
+        <input
+          type="text"
+          value={own}
+          placeholder={t('Other answer')}
+          aria-label={t('Other answer')}
+          readOnly={answered}
+          onInput={(e) => setOwn(e.currentTarget.value)}
+          onKeyDown={(e) => {
+            if (e.isComposing || e.key !== 'Enter' || own.trim() === '') return;
+            e.preventDefault();
+            send();
+          }}
+        />
+      )}
+      {(question.multi || question.other) && (
+        <footer>
+          <button type="button" class="button" disabled={!question.multi && own.trim() === ''} onClick={send}>
+            {t('Answer')}
+          </button>
+        </footer>
+      )}
     </>
   );
 }
@@ -151,6 +189,19 @@ function Left({ question }: { question: Question }): JSX.Element {
   );
 }
 
+/** The words that announce a question. */
+function announcement(question: Question, program: string): string {
+  const title = plain(question.title, maxTitle);
+  switch (question.from) {
+    case 'model':
+      return t('The model asks: {0}', title);
+    case 'server':
+      return t('A server asks: {0}', title);
+    default:
+      return t('An extension of {0} asks: {1}', program, title);
+  }
+}
+
 function Card({ question }: { question: Question }): JSX.Element {
   const page = usePage();
   const program = useChat((s) => engineName(s.view.engine));
@@ -167,7 +218,7 @@ function Card({ question }: { question: Question }): JSX.Element {
       class={answered ? 'question answered' : 'question'}
       role="group"
       aria-busy={answered}
-      aria-label={t('An extension of {0} asks: {1}', program, plain(question.title, maxTitle))}
+      aria-label={announcement(question, program)}
       onKeyDown={(e) => {
         if (e.key !== 'Escape' || e.isComposing) return;
         e.stopPropagation();
@@ -179,6 +230,7 @@ function Card({ question }: { question: Question }): JSX.Element {
         <span class="title" dir="auto">
           {plain(question.title, maxTitle) || t('An extension of {0} asks:', program)}
         </span>
+        {question.of > 1 && <span class="quiet">{t('{0} of {1}', question.number, question.of)}</span>}
         {question.until > 0 && <Left question={question} />}
         <IconButton
           icon="close"
@@ -230,8 +282,7 @@ export function Questions(): JSX.Element | null {
   const box = useFocusKept(first?.id);
   const announced = useRef('');
   useEffect(() => {
-    if (first && announced.current !== first.id)
-      page.speak(t('An extension of {0} asks: {1}', program, plain(first.title, maxTitle)));
+    if (first && announced.current !== first.id) page.speak(announcement(first, program));
     announced.current = first?.id ?? '';
   }, [first, page, program]);
   if (!first) return null;

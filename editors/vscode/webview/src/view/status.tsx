@@ -19,6 +19,7 @@ const todoLooks: Record<Todo['status'], () => [icon: string, words: string]> = {
   in_progress: () => ['sync', t('in progress')],
   completed: () => ['pass-filled', t('done')],
   abandoned: () => ['circle-slash', t('abandoned')],
+  blocked: () => ['debug-pause', t('blocked')],
 };
 
 function Phase({ phase }: { phase: TodoPhase }): JSX.Element {
@@ -31,7 +32,10 @@ function Phase({ phase }: { phase: TodoPhase }): JSX.Element {
           return (
             <li key={i} class={todo.status}>
               <Icon name={icon} />
-              <span>{todo.text}</span>
+              <span>
+                {todo.text}
+                {todo.blocker && <span class="quiet"> · {todo.blocker}</span>}
+              </span>
               <span class="unseen"> ({words})</span>
             </li>
           );

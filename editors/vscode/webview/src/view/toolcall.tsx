@@ -8,6 +8,8 @@ import { t } from '../l10n';
 import { languageOf } from '../markdown/highlight';
 import { denialReason } from '../state/ended';
 import type { Call, CallStatus } from '../state/model';
+import { subagentsOf } from '../state/subagents';
+import type { Subagent } from '../state/subagents';
 import { shownItems } from '../state/window';
 import { blocks, obj, str } from '../state/wire';
 import type { ContentBlock } from '../state/wire';
@@ -46,7 +48,7 @@ const linkedOutput = 50_000; // UTF-16 units; in longer outputs, paths are text
 function openByItself(status: CallStatus, name: string, rows: number): boolean {
   if (status === 'asking') return false; // the approval prompt shows the change
   if (rows > 0) return rows <= openRows;
-  return status === 'running' && (name === 'bash' || name === 'Bash');
+  return status === 'running' && (name === 'bash' || name === 'Bash' || name === 'task');
 }
 
 function Output({ text, live, failed }: { text: string; live: boolean; failed: boolean }): JSX.Element {
@@ -79,7 +81,8 @@ function Details({
 }): JSX.Element {
   const args = obj(block.arguments);
   const result = obj(call.output);
-  const output = outputText(call.output);
+  const agents = str(block.name) === 'task' ? subagentsOf(call.output) : [];
+  const output = agents.length > 0 && call.status === 'running' ? '' : outputText(call.output);
   const command = str(args.command);
   const content = patch === '' ? str(args.content) : '';
   const rest = Object.entries(args).filter(
@@ -114,11 +117,48 @@ function Details({
           ))}
         </dl>
       )}
+      {agents.length > 0 && <Subagents all={agents} />}
       {output && patch === '' && (
         <Output text={output} live={call.status === 'running'} failed={call.status === 'failed'} />
       )}
       <Pictures blocks={blocks(result.content)} />
     </>
+  );
+}
+
+/** The words of a subagent's status. */
+const agentStates: { [status: string]: () => string } = {
+  pending: () => t('pending'),
+  running: () => t('running'),
+  completed: () => t('done'),
+  failed: () => t('failed'),
+  aborted: () => t('Stopped'),
+};
+
+/** The subagents of a call: what each does, and the way to its conversation. */
+function Subagents({ all }: { all: readonly Subagent[] }): JSX.Element {
+  const page = usePage();
+  return (
+    <ul class="subagents">
+      {all.map((a) => (
+        <li key={a.id}>
+          <code>{visible(a.id)}</code> {visible(a.agent)} · {agentStates[a.status]?.() ?? visible(a.status)}
+          {a.tools > 0 && ` · ${t('Tool calls: {0} ({1})', a.tools, visible(a.last))}`}
+          {a.tokens > 0 && ` · ${t('Tokens: {0}', a.tokens)}`}
+          {a.transcript && a.status !== 'pending' && (
+            <button
+              type="button"
+              class="link"
+              onClick={() =>
+                page.store.send({ kind: 'act', command: 'xcsh.transcript', args: { source: a.transcript } })
+              }
+            >
+              {t('Open transcript of {0}', visible(a.id))}
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -277,3 +277,50 @@ test('in a low and narrow panel a question and the composer can be reached', () 
     },
     { width: 280, height: 300 },
   ));
+
+test('the model asks with descriptions, a recommendation and own answers', () =>
+  inScene('conversation', async ({ page }) => {
+    const ask = (q: object) =>
+      page.evaluate(`window.harness.session.emit(${JSON.stringify({ type: 'question_asked', from: 'model', ...q })})`);
+    await ask({
+      id: 'ask1',
+      method: 'select',
+      title: 'Which database?',
+      options: ['SQLite', 'PostgreSQL'],
+      descriptions: ['a file', ''],
+      recommended: 0,
+      other: true,
+      number: 1,
+      of: 2,
+    });
+    const card = page.locator('.question');
+    await card.waitFor();
+    assert.equal(await card.getAttribute('aria-label'), 'The model asks: Which database?');
+    assert.match(
+      (await card.innerText()).replace(/\s+/g, ' '),
+      /Which database\? 1 of 2 SQLite · recommended a file PostgreSQL/,
+    );
+    await page.fill('.question input', 'MySQL');
+    await page.keyboard.press('Enter');
+    await page.evaluate("window.harness.session.emit({ type: 'question_gone', id: 'ask1' })");
+
+    await ask({
+      id: 'ask2',
+      method: 'select',
+      title: 'Which features?',
+      options: ['a', 'b', 'c'],
+      multi: true,
+      other: true,
+    });
+    await page.click('.options >> text=c');
+    await page.click('.options >> text=b');
+    await page.click('.options >> text=c');
+    await page.click('.options >> text=a');
+    assert.equal(await page.locator('.options [aria-pressed=true]').count(), 2);
+    if (process.env.QUESTION_SHOT) await page.screenshot({ path: process.env.QUESTION_SHOT });
+    await page.click('.question footer >> text=Answer');
+    assert.deepEqual(await answers(page), [
+      { id: 'ask1', value: 'MySQL' },
+      { id: 'ask2', values: ['b', 'a'] },
+    ]);
+  }));
