@@ -12,7 +12,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// sendCommands sends what a prompt can begin with.
+// sendCommands sends the names with which a prompt can begin.
 func (c *conversation) sendCommands(ctx context.Context) {
 	c.sending.Lock()
 	defer c.sending.Unlock()
@@ -21,7 +21,7 @@ func (c *conversation) sendCommands(ctx context.Context) {
 	}
 }
 
-// commandsLocked returns what a prompt can begin with: the commands of xcsh-ls, and those of the engine or else the skills
+// commandsLocked returns the names with which a prompt can begin: the commands of xcsh-ls, and those of the engine or else the skills
 // and templates of the set-up.
 func (c *conversation) commandsLocked(ctx context.Context) []availableCommand {
 	list := slashList()

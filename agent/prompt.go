@@ -18,7 +18,7 @@ import (
 // Input is a prompt of the user.
 type Input struct {
 	Text     string
-	Typed    string           // what the user typed, if Text was made of it; the prompt history gets it
+	Typed    string           // the command of which Text was made, for the prompt history
 	Custom   *provider.Custom // the type of the message, if it is not an ordinary one
 	Attached string           // context for the model, before the text; not part of the prompt history
 	Appended string           // the same after the text

@@ -31,7 +31,7 @@ func runCommandsList(ctx context.Context, env *Env, a Folder) ([]setup.Command, 
 	return notSlashes(list), ctx.Err()
 }
 
-// namesIn returns what a prompt in a session can begin with.
+// namesIn returns the names with which a prompt in a session can begin.
 func namesIn(ctx context.Context, live *agent.Session) ([]engine.Command, error) {
 	list, err := live.Commands(ctx)
 	list = withSlashes(list)

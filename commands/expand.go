@@ -17,7 +17,7 @@ type Expanded struct {
 }
 
 // Expand replaces the text of in, "/name arguments" of a skill or template of the session's set-up or of a prompt of a server that
-// runs, by what it stands for. It returns nil and changes nothing for any other text, for the names of slash commands, and if another program
+// runs, by its text. It returns nil and changes nothing for any other text, for the names of slash commands, and if another program
 // answers, which expands its own.
 func Expand(ctx context.Context, live *agent.Session, in *agent.Input) (*Expanded, error) {
 	name, args, ok := composer.Slash(in.Text)

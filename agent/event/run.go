@@ -47,7 +47,7 @@ type (
 	// MessageStart begins a message, of the user or of the model.
 	MessageStart struct {
 		Message json.RawMessage `json:"message,omitempty"`
-		Typed   string          `json:"typed,omitempty"` // what the user typed, if the message was made of it
+		Typed   string          `json:"typed,omitempty"` // the command that the user typed, if the message was made of it
 	}
 
 	// MessageUpdate is a piece of the model's answer.

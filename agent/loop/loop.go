@@ -195,7 +195,7 @@ func (r *Run) record(m provider.Message) {
 	r.finish(raw, m.Typed)
 }
 
-// finish stores a message whose start was shown. typed is what the user typed, if the message was made of it.
+// finish stores a message whose start was shown. typed is the command of which the message was made.
 func (r *Run) finish(raw json.RawMessage, typed string) {
 	id, err := r.Host.Record(raw)
 	if err != nil {

@@ -55,8 +55,7 @@ type Message struct {
 	// compacted it; nil if there is none. That service gets it in place of the content.
 	History *History `json:"-"`
 
-	// Typed is what the user typed, if a message of the user was made of it: a command such as
-	// "/name arguments". It is not recorded.
+	// Typed is the command of which a message of the user was made, such as "/name arguments". It is not recorded.
 	Typed string `json:"-"`
 
 	// Custom makes a message of the user one of a type that programs define. Only [Message.Encode] knows it.
@@ -149,7 +148,7 @@ func (m Message) PlainText() string {
 	return strings.Join(parts, "\n")
 }
 
-// Shown returns the user's own words: what the user typed, or else the text.
+// Shown returns the user's own words: the typed command, or else the text.
 func (m Message) Shown() string {
 	if m.Typed != "" {
 		return m.Typed

@@ -3,7 +3,7 @@ package setup
 import "sync"
 
 // Memory is what a process remembers about the set-ups of folders, beside the user's stored decisions. Each of
-// its entries holds as long as what the set-up starts is the same. Its zero value is empty; a nil Memory stays
+// its entries holds as long as the set-up starts the same programs. Its zero value is empty; a nil Memory stays
 // empty. It is safe for concurrent use.
 type Memory struct {
 	mu     sync.Mutex
@@ -11,7 +11,7 @@ type Memory struct {
 	grants map[string]TrustState // guarded by mu
 }
 
-// key identifies a folder and what its set-up starts.
+// key identifies a folder and the programs that its set-up starts.
 func (t Trust) key() string { return t.folder + "\x00" + t.digest }
 
 // Ask reports whether the user has to be asked about the set-up r, which has not been decided about. It does so
