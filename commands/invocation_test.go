@@ -91,7 +91,7 @@ func TestInvokedSkillsAreRecordedAsTheProgramsDo(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, string(raw), "Read references/formats.md first.")
 
-			// The history has what was typed.
+			// The history has the typed words.
 			require.NoError(t, o.Sessions.History().Flush(t.Context()))
 			past := do(t, o.Env, "xcsh.history", nil)["prompts"].([]any)
 			require.Len(t, past, 1)

@@ -149,7 +149,7 @@ func runSlash(ctx context.Context, env *Env, live *agent.Session, s Slash, args 
 	return PromptResult{Command: s.Name, Answer: answer}, err
 }
 
-// compose returns the input of a prompt: its text, or what that stands for, and the files and things in the editor that
+// compose returns the input of a prompt: its text, expanded, and the files and things in the editor that
 // it comes with or names.
 func (a PromptArgs) compose(ctx context.Context, env *Env, live *agent.Session) (in agent.Input, made *Expanded, err error) {
 	if in, err = a.input(); err != nil {
@@ -169,7 +169,7 @@ func (a PromptArgs) compose(ctx context.Context, env *Env, live *agent.Session) 
 		return in, nil, err
 	}
 	var named Referred
-	if !a.Literal && !forEngine(live, a.Text) { // in what the user typed, not in the text of a template
+	if !a.Literal && !forEngine(live, a.Text) { // in the user's words, not in the text of a template
 		if named, err = Refer(ctx, env, live.Cwd(), a.Text, a.Attachments); err != nil {
 			return in, nil, err
 		}

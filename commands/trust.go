@@ -23,7 +23,7 @@ type TrustArgs struct {
 	Decision string `json:"decision,omitempty" jsonschema:"all, without-servers or none. Default: change nothing."`
 }
 
-// TrustResult is what a folder brings, and the user's decision about it.
+// TrustResult lists the parts of a folder's own set-up, and the user's decision about it.
 type TrustResult struct {
 	setup.Trust
 	Folder  string          `json:"folder"`

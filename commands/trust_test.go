@@ -65,7 +65,7 @@ func TestTheQuestionAboutAFoldersSetUp(t *testing.T) {
 	require.Equal(t, []commands.Question{question}, u.questions)
 	require.Contains(t, *texts, "The set-up of this folder is not used. To use it, run xcsh.trust or, in a terminal, xcsh-ls setup --program omp --trust all.")
 
-	// The user is asked once, and for what is the user's own not at all.
+	// The user is asked once, and not at all about the user's own files.
 	require.NotContains(t, do(t, o.Env, "xcsh.prompt", args{"text": "/deploy"}), "expanded")
 	require.Contains(t, do(t, o.Env, "xcsh.prompt", args{"text": "/mine"}), "expanded")
 	require.Len(t, u.questions, 1)

@@ -14,7 +14,7 @@ type Brought struct {
 	Used   bool   `json:"used" jsonschema:"True if the user's decision lets it be used."`
 }
 
-// Brings returns what the folder brings, used or not.
+// Brings returns the parts of the folder's own set-up, used or not.
 func (r *Resolved) Brings() []Brought {
 	all := []Brought{}
 	add := func(scope Scope, b Brought) {
@@ -53,7 +53,7 @@ func (r *Resolved) Brings() []Brought {
 	return all
 }
 
-// rank is the place of a kind in lists: what starts programs comes first.
+// rank is the place of a kind in lists: servers, which start programs, come first.
 func rank(k Kind) int {
 	return slices.Index([]Kind{KindServer, KindSkill, KindTemplate, KindRule, KindSetting, KindSystem, KindAppend}, k)
 }

@@ -2,7 +2,7 @@ package setup
 
 import "sync"
 
-// Memory is what a process remembers about the set-ups of folders, beside the user's stored decisions. Each of
+// Memory holds the state of a process about the set-ups of folders, beside the user's stored decisions. Each of
 // its entries holds as long as the set-up starts the same programs. Its zero value is empty; a nil Memory stays
 // empty. It is safe for concurrent use.
 type Memory struct {

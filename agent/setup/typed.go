@@ -7,7 +7,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// Source is what a [Command] is.
+// Source is the origin of a [Command].
 type Source string
 
 // The sources.
@@ -45,9 +45,9 @@ func (r *Resolved) Commands() []Command {
 	return all
 }
 
-// Expand returns what a prompt "/name args" stands for. ok is false if the set-up gives the name no meaning: then
-// the text goes to the model as it is. The error is of kind notFound for an unknown skill, and denied for what only
-// the program itself can do.
+// Expand returns the text for a prompt "/name args". ok is false if the set-up gives the name no meaning: then
+// the text goes to the model as it is. The error is of kind notFound for an unknown skill, and denied for an extension,
+// which only the program itself can run.
 func (r *Resolved) Expand(name, args string) (made Invocation, ok bool, err error) {
 	if slices.ContainsFunc(r.Extensions, func(e Extension) bool { return e.Name == name }) {
 		return Invocation{}, true, fault.New(fault.Denied, "/%s is an extension of %s and runs there only.", name, r.programName())

@@ -25,7 +25,7 @@ func (p promptArgs) slash() string {
 }
 
 // expands reports whether the prompt may begin with the name of a skill or template. Files and standard input are
-// added to what it stands for.
+// added to its text.
 func (p promptArgs) expands() bool { return !p.stdin && p.typed == p.words && p.words != "" }
 
 // useSetup lets the set-up of the directory be used in this run, as --trust says. Without it, a set-up that the user
