@@ -332,7 +332,7 @@ func TestPlanModeInEveryFormat(t *testing.T) {
 							names = append(names, tool.Name)
 						}
 					}
-					require.Equal(t, []string{"read", "edit", "write", "grep", "find", "ls", "process", "todo_write", "exit_plan_mode"}, names)
+					require.Equal(t, []string{"read", "edit", "write", "grep", "find", "ls", "process", "todo_write", "task", "exit_plan_mode"}, names)
 				}
 			})
 		}
