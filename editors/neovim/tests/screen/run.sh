@@ -71,10 +71,9 @@ begin() {
   done
 }
 
-# look: the screen without what differs from run to run, or between versions of Neovim. Whether a command stays on the
-# last line depends on when the next message is drawn.
+# look: the screen without what differs from run to run, or between versions of Neovim.
 look() {
-  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/; s,^(xcsh://[a-z]+) \[-\]$,\1,; s,^(xcsh-review://[^ ]+) \[-\],\1    ,; s,^:(Xcsh|wq)[A-Za-z ]*$,,'
+  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/; s,^(xcsh://[a-z]+) \[-\]$,\1,; s,^(xcsh-review://[^ ]+) \[-\],\1    ,'
 }
 
 keys() { "${tmux[@]}" send-keys "$@"; }
