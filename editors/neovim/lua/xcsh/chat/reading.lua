@@ -103,8 +103,8 @@ function M.blank(bufnr)
 end
 
 ---Moves the text down in windows that got empty rows although there is text above the screen.
----Neovim does not do that when lines are removed, or folded after it scrolled to them. A window that the user scrolled beyond the end
----stays as it is.
+---Neovim does not do that when lines are removed, or folded after it scrolled to them. A window
+---that the user scrolled beyond the end stays as it is.
 ---@param blank table<integer, integer> before the change
 function M.fill(blank)
   for window, before in pairs(blank) do
