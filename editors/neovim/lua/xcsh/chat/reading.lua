@@ -90,8 +90,8 @@ local function blank_rows(window)
   return math.max(vim.api.nvim_win_get_height(window) - bar - rows, 0)
 end
 
----Returns the empty rows below the end of the conversation that the windows of a buffer need not have,
----because there is text above the screen.
+---Returns the empty rows below the end of the conversation that the windows of a buffer need not
+---have, because there is text above the screen.
 ---@param bufnr integer
 ---@return table<integer, integer>
 function M.blank(bufnr)
