@@ -44,9 +44,6 @@ editor=
 trap '"${tmux[@]}" kill-server 2>/dev/null; kill "$editor" 2>/dev/null; wait 2>/dev/null
   for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; pause; done' EXIT
 
-# remote EXPR: evaluates an expression in the editor.
-remote() { "${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr "$1"; }
-
 # begin INIT [COLUMNS LINES]: starts an editor with these settings, in place of the one before. The editor and its
 # screen are two processes, because a Neovim that was only unpacked cannot start its own editor.
 begin() {
@@ -64,20 +61,17 @@ begin() {
     pause
   done
   "${tmux[@]}" new-session -d -x "${2:-110}" -y "${3:-48}" "'$nvim' --server '$work/nvim.sock' --remote-ui"
-  # Until the screen is the editor's, the terminal shows what is typed.
-  for _ in $(seq 200); do
-    [ "$(remote 'len(nvim_list_uis())' 2>/dev/null)" != 1 ] || break
-    pause
-  done
 }
 
-# look: the screen without what differs from run to run, or between versions of Neovim. Whether a command stays on the
-# last line depends on when the next message is drawn.
+# look: the screen without what differs from run to run, or between versions of Neovim.
 look() {
-  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/; s,^(xcsh://[a-z]+) \[-\]$,\1,; s,^(xcsh-review://[^ ]+) \[-\],\1    ,; s,^:(Xcsh|wq)[A-Za-z ]*$,,'
+  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/; s,^(xcsh://[a-z]+) \[-\]$,\1,; s,^(xcsh-review://[^ ]+) \[-\],\1    ,'
 }
 
 keys() { "${tmux[@]}" send-keys "$@"; }
+
+# remote EXPR: evaluates an expression in the editor.
+remote() { "${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr "$1"; }
 
 number=0
 passed=0
@@ -236,6 +230,7 @@ vim.schedule(function()
 end)
 END
 begin init 80 24
+expect small-start
 keys ':XcshChat' Enter
 expect small-chat
 keys i 'what is in a.txt?' C-s
@@ -265,6 +260,7 @@ expect list-chosen
 
 # The first minute: no model and no key. The prompt waits for a choice, and is then answered.
 begin first 80 24
+expect first-start
 keys ':XcshChat' Enter
 expect first-chat
 keys i 'hello there' C-s

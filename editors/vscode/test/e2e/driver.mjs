@@ -35,6 +35,30 @@ const quiet = {
 /** The pages of the extension. A preview of Markdown is one of another. */
 const ownPages = 'iframe.webview.ready[src*="extensionId=xcsh-ls.xcsh-ls"]';
 
+/** Reports, in the editor's page, whether its state has a text. It stores its state every few seconds. */
+async function isStored(text) {
+  const { indexedDB } = globalThis;
+  const done = (request) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  for (const { name } of await indexedDB.databases()) {
+    const db = await done(indexedDB.open(name));
+    try {
+      for (const store of db.objectStoreNames) {
+        const values = await done(db.transaction(store).objectStore(store).getAll());
+        if (values.some((value) => String(value).includes(text))) {
+          return true;
+        }
+      }
+    } finally {
+      db.close();
+    }
+  }
+  return false;
+}
+
 /** An editor in a temporary home directory, driven like by a user. */
 export class Editor extends Place {
   /** options: see README.md. stage: the Stage that shows editors. */
@@ -355,31 +379,9 @@ export class Editor extends Place {
     return this.page.frameLocator('iframe.webview.ready').last().frameLocator('#active-frame');
   }
 
-  /**
-   * Waits until a value that the extension keeps for the workspace, and that is not empty, is in the storage of the
-   * browser: the editor writes it there a moment later, and a reload of the page does not wait for that.
-   */
-  async kept(key) {
-    await until(`${key} to be stored`, () =>
-      this.page.evaluate(async (name) => {
-        const done = (request) =>
-          new Promise((resolve, reject) => {
-            request.onsuccess = () => resolve(request.result);
-            request.onerror = () => reject(request.error);
-          });
-        for (const { name: database } of await globalThis.indexedDB.databases()) {
-          const db = await done(globalThis.indexedDB.open(database));
-          const values = db.objectStoreNames.contains('ItemTable')
-            ? await done(db.transaction('ItemTable').objectStore('ItemTable').getAll())
-            : [];
-          db.close();
-          if (values.some((value) => typeof value === 'string' && value.includes(`"${name}":["`))) {
-            return true;
-          }
-        }
-        return false;
-      }, key),
-    );
+  /** Waits until the stored state of the editor has a text. A reload of the page does not wait for that. */
+  async stored(text) {
+    await until(`${text} to be stored`, () => this.page.evaluate(isStored, text));
   }
 
   /** Opens the panel and waits until it is ready. */

@@ -90,8 +90,8 @@ local function blank_rows(window)
   return math.max(vim.api.nvim_win_get_height(window) - bar - rows, 0)
 end
 
----Returns the empty rows below the end of the conversation that the windows of a buffer need not have,
----because there is text above the screen.
+---Returns the empty rows below the end of the conversation that the windows of a buffer need not
+---have, because there is text above the screen.
 ---@param bufnr integer
 ---@return table<integer, integer>
 function M.blank(bufnr)
@@ -103,8 +103,8 @@ function M.blank(bufnr)
 end
 
 ---Moves the text down in windows that got empty rows although there is text above the screen.
----Neovim does not do that when lines are removed, or folded after it scrolled to them. A window that the user scrolled beyond the end
----stays as it is.
+---Neovim does not do that when lines are removed, or folded after it scrolled to them. A window
+---that the user scrolled beyond the end stays as it is.
 ---@param blank table<integer, integer> before the change
 function M.fill(blank)
   for window, before in pairs(blank) do

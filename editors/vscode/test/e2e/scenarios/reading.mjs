@@ -118,7 +118,7 @@ async function move(editor) {
   await editor.turnEnds();
   await editor.shot('in-editor');
 
-  await until('the tab to be stored', () => page.evaluate(isStored, 'mainThreadWebview-xcshLs.conversation'));
+  await editor.stored('mainThreadWebview-xcshLs.conversation');
   await page.reload();
   await page.waitForSelector('.statusbar-item');
   await tab.waitFor();
@@ -137,28 +137,4 @@ async function move(editor) {
   await editor.said('hello from the tab').waitFor();
   await until('the page on the left', async () => (await at()) < 400);
   await editor.shot('moved-back');
-}
-
-/** Reports, in the editor's page, whether its state has a text. It stores its state every few seconds. */
-async function isStored(text) {
-  const { indexedDB } = globalThis;
-  const done = (request) =>
-    new Promise((resolve, reject) => {
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => reject(request.error);
-    });
-  for (const { name } of await indexedDB.databases()) {
-    const db = await done(indexedDB.open(name));
-    try {
-      for (const store of db.objectStoreNames) {
-        const values = await done(db.transaction(store).objectStore(store).getAll());
-        if (values.some((value) => String(value).includes(text))) {
-          return true;
-        }
-      }
-    } finally {
-      db.close();
-    }
-  }
-  return false;
 }

@@ -175,7 +175,7 @@ async function attention(editor) {
   await page.locator('.activitybar .badge-content', { hasText: '1' }).waitFor();
   await editor.shot('unread');
 
-  await editor.kept('xcshLs.sessions.unread');
+  await editor.stored('xcshLs.sessions.unread":["');
   await page.reload();
   await page.waitForSelector('.statusbar-item');
   await row('finished, unread').waitFor();
