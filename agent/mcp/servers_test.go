@@ -124,6 +124,16 @@ func TestALongResultIsKeptBesideTheSession(t *testing.T) {
 	require.Less(t, len(said(r)), 52<<10)
 }
 
+func TestALargeContentIsNotInTheDetailsOfAResult(t *testing.T) {
+	t.Parallel()
+	def, _ := probeServer(t, "ok")
+	k := begin(t, mcp.Options{Dialect: session.Omp}, def)
+	small, large := k.result("big", `{"n":60000}`), k.result("big", `{"n":70000}`)
+	require.Contains(t, string(small.Details), strings.Repeat("x", 60000))
+	require.Equal(t, `{"serverName":"Probe-One","mcpToolName":"big","rawContent":[],"provider":"native","providerName":"OMP"}`, string(large.Details))
+	require.Contains(t, said(large), "xxx")
+}
+
 func TestArgumentsAreCheckedBeforeTheCall(t *testing.T) {
 	t.Parallel()
 	def, log := probeServer(t, "ok")
