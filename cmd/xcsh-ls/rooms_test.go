@@ -27,8 +27,9 @@ const maxSessionFiles = 73
 // it had 325, so that more would mean that the boundaries are in the wrong places: an
 // identifier that only one other package uses is often a sign that code belongs there. Since then, lending a session to
 // the program that writes it has added thirteen, such as [session.Lent] with its methods, and pages of the messages before
-// a context two. Records of an invoked skill and of activated tools have a draft each.
-const maxExports = 347
+// a context two. Records of an invoked skill and of activated tools have a draft each, and the transcripts
+// and outputs of sub-agents have seven identifiers.
+const maxExports = 354
 
 // divided are the packages that session was divided into.
 var divided = []string{

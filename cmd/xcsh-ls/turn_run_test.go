@@ -148,7 +148,7 @@ func TestRunIsInterrupted(t *testing.T) {
 	t.Parallel()
 	skipWithoutSignals(t)
 	forEachFormat(t, func(t *testing.T, m *machine) {
-		m.Script("m", providertest.Reply{Text: "a long answer", Hold: make(chan struct{})}, providertest.Reply{Text: "Done."})
+		m.Script("m", providertest.Reply{Text: "Unfinished nonsense", Hold: make(chan struct{})}, providertest.Reply{Text: "Done."})
 		r := m.begin("text_delta", "run", "--json", "--model", "fake/m", "hello")
 		require.NoError(t, r.Process.Signal(os.Interrupt))
 		code, stdout, stderr := r.end()
@@ -166,7 +166,7 @@ func TestRunIsInterrupted(t *testing.T) {
 		require.Zero(t, code, stderr)
 		require.Equal(t, "Done.\n", stdout)
 		reqs := m.Requests()
-		require.NotContains(t, string(reqs[len(reqs)-1].Body), "a long", "a stopped answer is not sent again")
+		require.NotContains(t, string(reqs[len(reqs)-1].Body), messages[1].PlainText(), "a stopped answer is not sent again")
 	})
 }
 
@@ -268,7 +268,7 @@ func TestRunIsKilledWhileAnswering(t *testing.T) {
 	t.Parallel()
 	skipWithoutSignals(t)
 	forEachFormat(t, func(t *testing.T, m *machine) {
-		m.Script("m", providertest.Reply{Text: "One."}, providertest.Reply{Text: "a long answer", Hold: make(chan struct{})}, providertest.Reply{Text: "Three."})
+		m.Script("m", providertest.Reply{Text: "One."}, providertest.Reply{Text: "Unfinished nonsense", Hold: make(chan struct{})}, providertest.Reply{Text: "Three."})
 		code, _, stderr := m.run("run", "--model", "fake/m", "first")
 		require.Zero(t, code, stderr)
 		r := m.begin("text_delta", "run", "--json", "--continue", "second")
