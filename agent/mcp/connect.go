@@ -25,7 +25,7 @@ const (
 	settle = 100 * time.Millisecond
 
 	// settleLimit is how long a request waits for changed lists.
-	settleLimit = 2 * time.Second
+	settleLimit = 10 * time.Second
 )
 
 // server is a server of the session, connected or not.

@@ -27,11 +27,12 @@ type remote struct {
 	secrets   *secrets
 	network   *http.Transport
 	cancelled func() // called when a cancellation was sent
+	changed   func() // called when a change of a list is read, before what follows it is
 
 	signIn atomic.Bool // the server has refused the request for want of a sign-in
 }
 
-func newRemote(s Server, k *secrets, cancelled func()) (*remote, error) {
+func newRemote(s Server, k *secrets, cancelled, changed func()) (*remote, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("its url is not an address that begins with http:// or https://")
@@ -40,7 +41,7 @@ func newRemote(s Server, k *secrets, cancelled func()) (*remote, error) {
 	if !ok {
 		network = &http.Transport{}
 	}
-	return &remote{server: s, address: u, secrets: k, network: network.Clone(), cancelled: cancelled}, nil
+	return &remote{server: s, address: u, secrets: k, network: network.Clone(), cancelled: cancelled, changed: changed}, nil
 }
 
 // transport returns the transport of the SDK for the server.
@@ -96,6 +97,7 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		resp.Body = &limitedBody{ReadCloser: resp.Body, left: maxMessage}
 	}
+	resp.Body = &watchedBody{ReadCloser: resp.Body, changed: r.changed}
 	return resp, nil
 }
 

@@ -37,6 +37,7 @@ type link struct {
 	cancelled chan struct{} // receives for each cancellation that was sent
 
 	asking atomic.Int32 // questions to the user that are open
+	ready  atomic.Bool  // session is set
 
 	mu       sync.Mutex
 	tokens   int                                              // guarded by mu
@@ -73,6 +74,7 @@ func (s *server) dial(ctx context.Context) (*link, error) {
 		l.abandon()
 		return nil, err
 	}
+	l.ready.Store(true)
 	go func() {
 		_ = l.session.Wait() // the reason is that of the process, or of the next call
 		l.abandon()
@@ -88,12 +90,12 @@ func (l *link) transport(ctx context.Context) (sdk.Transport, error) {
 	var err error
 	switch s.def.Transport {
 	case HTTP, SSE:
-		if l.remote, err = newRemote(s.def, s.secrets, l.sent); err != nil {
+		if l.remote, err = newRemote(s.def, s.secrets, l.sent, l.changed); err != nil {
 			return nil, err
 		}
 		return l.remote.transport(), nil
 	case Stdio, "":
-		if l.process, err = startProcess(ctx, s.def, s.host.options, s.host.log, l.sent); err != nil {
+		if l.process, err = startProcess(ctx, s.def, s.host.options, s.host.log, l.sent, l.changed); err != nil {
 			return nil, err
 		}
 		return l.process, nil
@@ -108,9 +110,10 @@ func (l *link) client() *sdk.Client {
 	o := &sdk.ClientOptions{
 		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, //nolint:staticcheck // deprecated, but used by servers
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { l.report(r.Params) },
-		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.changed(l) },
-		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { s.changed(l) },
-		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) {},
+		// Changes are noticed when they are read: the SDK may call these after the result of the call that made them.
+		ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) {},
+		PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) {},
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {},
 	}
 	if s.host.options.Ask != nil {
 		o.ElicitationHandler = l.ask
@@ -251,6 +254,13 @@ func (l *link) report(p *sdk.ProgressNotificationParams) {
 	l.mu.Unlock()
 	if f != nil {
 		f(p)
+	}
+}
+
+// changed records that the server has announced a change. One during the start is in the lists that are read after it.
+func (l *link) changed() {
+	if l.ready.Load() {
+		l.server.changed(l)
 	}
 }
 

@@ -34,6 +34,7 @@ var errRubbish = errors.New("it prints lines that are not messages of the protoc
 type process struct {
 	child     *child.Child
 	cancelled func() // called when a cancellation was sent
+	changed   func() // called when a change of a list is read, before what follows it is
 
 	over    chan struct{} // closed when no message will come any more
 	endOnce sync.Once
@@ -45,7 +46,7 @@ type process struct {
 }
 
 // startProcess starts the program of a server.
-func startProcess(ctx context.Context, s Server, o Options, log *zap.Logger, cancelled func()) (*process, error) {
+func startProcess(ctx context.Context, s Server, o Options, log *zap.Logger, cancelled, changed func()) (*process, error) {
 	dir := o.Cwd
 	if s.Cwd != "" {
 		if dir = s.Cwd; !filepath.IsAbs(dir) {
@@ -63,7 +64,7 @@ func startProcess(ctx context.Context, s Server, o Options, log *zap.Logger, can
 	if err != nil {
 		return nil, err
 	}
-	return &process{child: c, cancelled: cancelled, over: make(chan struct{})}, nil
+	return &process{child: c, cancelled: cancelled, changed: changed, over: make(chan struct{})}, nil
 }
 
 // findProgram returns the absolute path of a program, which it looks up in the PATH of env. Relative directories of PATH do not
@@ -106,6 +107,9 @@ func (p *process) SessionID() string { return "" }
 func (p *process) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		if m := p.next(); m != nil {
+			if r, ok := m.(*jsonrpc.Request); ok && isChange(r.Method) {
+				p.changed()
+			}
 			return m, nil
 		}
 		select {
