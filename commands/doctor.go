@@ -42,7 +42,7 @@ func (r *DoctorResult) addUnfinished(env *Env, sub subject) error {
 	}
 	transcripts, err := artifact.Dir{Fs: env.Fs, Session: sub.path}.Unfinished()
 	if fault.Is(err, fault.OutsideRoot) {
-		return nil // what is behind a link is not of this session
+		return nil // a file behind a link is not of this session
 	}
 	for _, path := range transcripts {
 		r.Problems = append(r.Problems, session.Problem{

@@ -61,8 +61,7 @@ func Retry(r *setup.Resolved, editor loop.Retry) loop.Retry {
 	return editor
 }
 
-// Compaction returns when the conversation with a model is compacted. editor has what is configured beside the
-// set-up.
+// Compaction returns when the conversation with a model is compacted. editor has the settings of the editor.
 func Compaction(r *setup.Resolved, editor compaction.Settings, model provider.Ref) compaction.Settings {
 	c := editor
 	c.Disabled = c.Disabled || !on(r, "compaction.enabled", true)

@@ -135,7 +135,7 @@ func add(to map[string][]key, name string, k key) {
 	}
 }
 
-// looseName returns what is left of a name with other separators and another case.
+// looseName returns a name in lower case, with "_" as its only separator.
 func looseName(name string) string { return namePart(notOmp, name, "") }
 
 // find returns the tool of a name. A name that several tools could have finds none.

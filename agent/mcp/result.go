@@ -92,7 +92,7 @@ func (w *writer) content(c sdk.Content) {
 	}
 }
 
-// text adds a text. What is too long for a result is kept beside the session.
+// text adds a text. The whole of a long one is kept beside the session.
 func (w *writer) text(s string) {
 	s = w.server.secrets.result(s)
 	if s == "" {

@@ -117,8 +117,8 @@ func (s *Senses) news(cwd string, before, now seen) string {
 	return text
 }
 
-// added returns the problems of now that are not among before. One in another line is the same, because an edit moves what
-// is below it, unless there are more of its kind than before.
+// added returns the problems of now that are not among before. One in another line is the same, because an edit moves the
+// lines below it, unless there are more of its kind than before.
 func added(before, now []problem) []problem {
 	known := map[string]int{}
 	for _, p := range before {

@@ -12,6 +12,6 @@
 // position is shown. An editor that does not answer costs the time limit of the call and nothing more.
 //
 // An answer changes nothing. The edits of a rename or a code action are applied to the files as this program sees them,
-// the user approves the difference, and the files are then written like those of the tool edit. What is written is what
-// was approved, even if the editor gives another answer later.
+// the user approves the difference, and the files are then written like those of the tool edit. Only the approved
+// difference is written, even if the editor gives another answer later.
 package senses

@@ -155,7 +155,7 @@ func (q question) listed(ctx context.Context, found []Location) string {
 	return strings.Join(lines, "\n") + more(len(found)-len(lines))
 }
 
-// location returns the lines for a location. texts keeps what was read.
+// location returns the lines for a location. texts keeps the files that were read.
 func (q question) location(ctx context.Context, path string, at Position, texts map[string]string) string {
 	head := "  " + q.name(path) + ":" + where(at.Line+1)
 	text, read := texts[path]

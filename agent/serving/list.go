@@ -61,7 +61,7 @@ func (k *Keeper) List(w Wanted) []State {
 	return list
 }
 
-// add adds what is known of a server that was started.
+// add adds the state of a server that was started.
 func (s *State) add(m mcp.State) {
 	s.Reason, s.Version, s.Tools = m.Reason, m.Version, append(s.Tools, m.Tools...)
 	switch {

@@ -190,8 +190,8 @@ func digest(f found, settings []Setting) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// admit reports whether something may be used, and leaves it out otherwise: what is the user's own may be,
-// what is the project's needs trust.
+// admit reports whether something may be used, and leaves it out otherwise: the user's own files may be,
+// those of the project need trust.
 func (l *looking) admit(kind Kind, scope Scope, name, path string) bool {
 	return l.admitStarting(kind, scope, name, path, "")
 }
@@ -211,7 +211,7 @@ func (l *looking) admitStarting(kind Kind, scope Scope, name, path, starts strin
 	return false
 }
 
-// ask completes the trust: the question about what was left out.
+// ask completes the trust: the question about the omitted files.
 func (l *looking) ask(restricted bool) {
 	t := &l.r.Trust
 	if l.allowed.files {

@@ -75,7 +75,7 @@ func Parse(raw json.RawMessage) (c Call, err error) {
 	return c, nil
 }
 
-// listed returns the tasks of a call. What is left of its other parameters must be that of a single task.
+// listed returns the tasks of a call. Its other parameters must be those of a single task.
 func listed(top map[string]json.RawMessage) (list []json.RawMessage, err error) {
 	raw, has := top["tasks"]
 	delete(top, "tasks")

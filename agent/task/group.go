@@ -302,7 +302,7 @@ func (j *Job) Request() (last bool, err error) {
 // Spend adds what the task used beside the requests of its run.
 func (j *Job) Spend(u provider.Usage) { j.spent = sum(j.spent, u) }
 
-// Spent returns the sum of what was spent so.
+// Spent returns the sum of the usage given to Spend.
 func (j *Job) Spent() provider.Usage { return j.spent }
 
 // Requests returns the number of the requests.

@@ -83,7 +83,7 @@ func In(name string, details json.RawMessage) (phases json.RawMessage, ok bool) 
 	return phases, rawjson.Kind(phases) == '[' && op != "view"
 }
 
-// Read returns the plan with these phases, as a result or another program recorded them. What is no phase or task is left
+// Read returns the plan with these phases, as a result or another program recorded them. Other values are left
 // out.
 func Read(phases json.RawMessage) (l List) {
 	count := 0
