@@ -182,8 +182,8 @@ func TestRedirects(t *testing.T) {
 		_, err := get(location)
 		require.ErrorContains(t, err, want, location)
 		require.Equal(t, []string{"93.184.215.14:80"}, unique(n.dialed), location)
+		require.LessOrEqual(t, len(n.dialed), len(n.permits), "every connection has a permission: %s", location)
 	}
-	require.Len(t, n.dialed, len(n.permits))
 }
 
 func unique(all []string) (list []string) {
