@@ -20,7 +20,7 @@ import { SessionTabs } from './tabs';
 import { visible } from './visible';
 import { ownSettings } from '../settings';
 import { settings } from '../window';
-import { scopeOf, warningsOf } from './warnings';
+import { scopeOf, warningsOf, widerScopeOf } from './warnings';
 
 /** The parts of the extension that sessions are opened with. */
 export interface ChatParts {
@@ -218,11 +218,18 @@ function question(params: ApproveParams): { text: string; choices: Choice[] } {
   if (scope) {
     parts.push(vscode.l10n.t('“Allow for This Session” applies to: {0}', scope));
   }
+  const wider = widerScopeOf(params);
+  if (wider) {
+    parts.push(vscode.l10n.t('“Allow All Reading Tools for This Session” applies to: {0}', wider));
+  }
   const text = visible(parts.join('\n'));
   const whole = text.length <= maxNotified;
   const choices: Choice[] = [
     ...(whole ? [{ title: vscode.l10n.t('Allow'), decision: 'once' as const }] : []),
     ...(whole && scope ? [{ title: vscode.l10n.t('Allow for This Session'), decision: 'session' as const }] : []),
+    ...(whole && wider
+      ? [{ title: vscode.l10n.t('Allow All Reading Tools for This Session'), decision: 'session-wider' as const }]
+      : []),
     { title: vscode.l10n.t('Deny'), decision: 'deny' },
     params.diff && whole
       ? { title: vscode.l10n.t('Show Change'), shows: 'change' }

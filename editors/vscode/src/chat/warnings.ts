@@ -11,6 +11,7 @@ export interface Extras {
   readonly tool?: string;
   readonly blocked?: readonly string[] | null;
   readonly rules?: readonly (ApprovalRule & { readonly text?: string })[] | null;
+  readonly wider?: readonly (ApprovalRule & { readonly text?: string })[] | null;
 }
 
 const joined = (texts: readonly string[]): string => texts.join(', ');
@@ -45,8 +46,13 @@ export function warningsOf(request: Extras): string[] {
 }
 
 /** Returns the scope of "Allow for This Session", "" if it covers only this call. */
-export function scopeOf(request: Extras): string {
-  return (request.rules ?? [])
+export const scopeOf = (request: Extras): string => describe(request.rules);
+
+/** Returns the calls that the wider answers allow, "" if there are no such answers. */
+export const widerScopeOf = (request: Extras): string => describe(request.wider);
+
+function describe(rules: Extras['rules']): string {
+  return (rules ?? [])
     .map((r) => {
       if (r.text) return r.text;
       if (r.edit) return vscode.l10n.t('edits to files in this folder, except protected files');

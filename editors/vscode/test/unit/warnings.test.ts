@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { scopeOf, warningsOf } from '../../src/chat/warnings';
+import { scopeOf, warningsOf, widerScopeOf } from '../../src/chat/warnings';
 import { editTexts } from '../../src/server/edits';
 
 test('warnings about a tool call are ordered by severity', () => {
@@ -28,6 +28,9 @@ test("the scope uses the server's text, or else is built from the rule", () => {
   assert.equal(scopeOf({ rules: [{ text: 'git push to origin', words: ['git', 'push'] }] }), 'git push to origin');
   assert.equal(scopeOf({ rules: [{ words: ['go', 'test'] }, { line: 'make' }] }), 'go test …; make');
   assert.equal(scopeOf({ rules: null }), '');
+  const wider = { rules: [{ text: 'the tool list of s' }], wider: [{ text: 'all reading tools of s' }] };
+  assert.equal(widerScopeOf(wider), 'all reading tools of s');
+  assert.equal(widerScopeOf({ rules: wider.rules }), '');
 });
 
 test('the text edits of a workspace edit are grouped by document', () => {

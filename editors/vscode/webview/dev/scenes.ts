@@ -254,6 +254,25 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
     };
     s.emit({ type: 'approvals_changed', approvals: [prompt, { ...prompt, id: 'b1#2' }] });
   },
+  remote: (s) => {
+    conversation(s);
+    s.emit({ type: 'agent_start' });
+    play(s, saying(user('Which issues are open?')));
+    play(s, answering(answer([call('m1', 'mcp__tracker_list', { state: 'open' })], { stopReason: 'toolUse' })));
+    s.emit({ type: 'tool_execution_start', toolCallId: 'm1', toolName: 'mcp__tracker_list', args: {} });
+    const server = { server: 'tracker', digest: 'd' };
+    const prompt = {
+      id: 'm1',
+      tool: 'mcp__tracker_list',
+      args: { state: 'open' },
+      preview: { title: 'Use list of tracker' },
+      rules: [{ ...server, tool: 'list', text: 'all calls of the tool list of the MCP server tracker' }],
+      wider: [{ ...server, reads: true, text: 'all tools of the MCP server tracker that say they only read' }],
+      outside: [],
+      shown: true,
+    };
+    s.emit({ type: 'approvals_changed', approvals: [prompt] });
+  },
   failure: (s) => {
     conversation(s);
     play(s, saying(user('Continue')));

@@ -1,6 +1,7 @@
 // While an answer is being streamed: the page is hidden and comes back with the full text, messages steer the turn, and
 // can be changed until they are sent, Stop stops it, and a server that exits loses no earlier messages. A prompt refers to
-// files and to what the editor knows.
+// files and to what the editor knows. The folder's set-up is used when the user says so, with a skill as a slash command;
+// the model asks a question, and keeps a plan.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,6 +63,74 @@ async function refers(editor, model) {
   await editor.shot('referred');
 }
 
+/** Lets the folder bring a set-up: asks about it, and sends its skill with a slash command. */
+async function brings(editor, model) {
+  const { chat } = editor;
+  const composer = chat.locator('#composer');
+  const skill = join(editor.folder, '.xcsh/skills/greet');
+  mkdirSync(skill, { recursive: true });
+  writeFileSync(
+    join(skill, 'SKILL.md'),
+    '---\nname: greet\ndescription: Greets somebody.\n---\nSay the word salutations.\n',
+  );
+  const servers = { mcpServers: { docs: { command: 'docs-server', args: ['--fast'] } } };
+  writeFileSync(join(editor.folder, '.xcsh/mcp.json'), JSON.stringify(servers));
+
+  // The prompt waits for the answer, and the question names what would be started.
+  model.answers.push({ text: 'Good to know.' });
+  await editor.say('look around');
+  await editor.notification('docs: docs-server --fast').waitFor();
+  await editor.shot('trust');
+  await editor.notified('brings its own set-up', 'Use without servers');
+  await editor.said('Good to know.').waitFor();
+
+  await composer.pressSequentially('/skill:gr');
+  await chat.locator('.suggestions li', { hasText: '/skill:greet' }).waitFor();
+  await editor.shot('skill-suggested');
+  await composer.fill('/skill:greet Ada');
+  model.answers.push({ text: 'Salutations, Ada.' });
+  await composer.press('Enter');
+  await editor.said('Salutations, Ada.').waitFor();
+  assert.ok(JSON.stringify(model.requests.at(-1).messages).includes('Say the word salutations.'));
+  await chat.locator('.message', { hasText: '/skill:greet Ada' }).first().waitFor();
+  await editor.shot('skill-sent');
+}
+
+/** Answers a question of the model, which keeps a plan. */
+async function asksAndPlans(editor, model) {
+  const { chat } = editor;
+  const question = {
+    id: 'colour',
+    question: 'Which colour?',
+    options: [{ label: 'Red', description: 'Like a rose' }, { label: 'Blue' }],
+    recommended: 1,
+  };
+  const tasks = [{ content: 'Mix the paint', status: 'in_progress' }, { content: 'Paint the door' }];
+  const plan = { ops: [{ op: 'replace', phases: [{ name: 'Door', tasks }] }] };
+  model.answers.push(
+    { calls: [{ id: 'call-ask', name: 'ask', args: { questions: [question] } }] },
+    { calls: [{ id: 'call-plan', name: 'todo_write', args: plan }] },
+    { text: 'The door gets its colour.' },
+  );
+  await editor.say('paint the door');
+  const card = chat.locator('.question');
+  await card.getByText('Which colour?').waitFor();
+  await card.getByText('Like a rose').waitFor();
+  await editor.shot('question');
+  await card.getByRole('button', { name: 'Blue' }).click();
+  await editor.said('The door gets its colour.').waitFor();
+  await card.waitFor({ state: 'detached' });
+  const results = model.requests.at(-1).messages.filter((m) => m.role === 'tool');
+  const answer = JSON.stringify(results.find((m) => m.tool_call_id === 'call-ask'));
+  assert.ok(answer.includes('Blue') && !answer.includes('Red'), answer);
+  const todos = chat.locator('.todos');
+  await todos.getByText('Plan 0/2').click();
+  await todos.locator('li.in_progress', { hasText: 'Mix the paint' }).waitFor();
+  await todos.locator('li.pending', { hasText: 'Paint the door' }).waitFor();
+  await editor.shot('plan');
+  await editor.turnEnds();
+}
+
 export default async function (editor) {
   let release;
   const held = () => new Promise((resolve) => (release = resolve));
@@ -108,6 +177,8 @@ export default async function (editor) {
   await chat.locator('.stop').waitFor({ state: 'detached' });
 
   await refers(editor, model);
+  await brings(editor, model);
+  await asksAndPlans(editor, model);
 
   // Stopped; queued messages are put back into the composer.
   answers.push({ text, held: held() });

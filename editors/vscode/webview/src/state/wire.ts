@@ -70,6 +70,7 @@ export function approvalOf(v: unknown): ApprovalPrompt {
     shown: o.shown === true,
     preview: { title: str(preview.title), diff: str(preview.diff), paths: texts(preview.paths) },
     rules: list(o.rules).map((r) => obj(r) as ApprovalRule),
+    wider: list(o.wider).map((r) => obj(r) as ApprovalRule),
     outside: texts(o.outside),
     protected: texts(o.protected),
     unsandboxed: o.unsandboxed === true,

@@ -54,11 +54,35 @@ interface Choice {
   title: string;
 }
 
+/** Returns a server's name as a part of a button. Its whole name is in the button's title. */
+function shortName(prompt: ApprovalPrompt): string {
+  const name = visible(str(prompt.wider?.[0]?.server));
+  return name.length > maxName ? name.slice(0, maxName) + '…' : name;
+}
+
+const maxName = 40; // characters
+
+/** The answers that also allow the other reading tools of a server. wider is what they apply to. */
+function readingChoices(server: string, wider: string): Choice[] {
+  return [
+    {
+      decision: 'session-wider',
+      label: t('Allow all reading tools of {0} for this session', server),
+      title: t('Allow for this session: {0}', wider),
+    },
+    {
+      decision: 'workspace-wider',
+      label: t('Always allow all reading tools of {0}', server),
+      title: t('Always allow in this folder: {0}', wider),
+    },
+  ];
+}
+
 /**
- * The answers to a request, in the order of their digits. rules is what the lasting ones apply to, and wider what the one
- * about all reading tools of a server applies to; "" if nothing.
+ * The answers to a request, in the order of their digits. rules is what the lasting ones apply to, and wider what those
+ * about all reading tools of a server apply to; "" if nothing.
  */
-function choicesOf(rules: string, wider: string): Choice[] {
+function choicesOf(rules: string, wider: string, server: string): Choice[] {
   const lasting: Choice[] = [
     {
       decision: 'session',
@@ -67,15 +91,10 @@ function choicesOf(rules: string, wider: string): Choice[] {
     },
     { decision: 'workspace', label: t('Always allow'), title: t('Always allow in this folder: {0}', rules) },
   ];
-  const reading: Choice = {
-    decision: 'workspace-wider',
-    label: t('Always allow reading'),
-    title: t('Always allow in this folder: {0}', wider),
-  };
   return [
     { decision: 'once', label: t('Allow'), title: t('Allow') },
     ...(rules ? lasting : []),
-    ...(wider ? [reading] : []),
+    ...(wider ? readingChoices(server, wider) : []),
     { decision: 'deny', label: t('Deny'), title: t('Deny') },
   ];
 }
@@ -106,7 +125,7 @@ function useDigits(id: string, choices: readonly Choice[]): { current: HTMLEleme
     page.answering = false;
     const onKey = (e: KeyboardEvent) => {
       if (e.repeat || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey || e.isComposing) return;
-      const choice = /^[1-4]$/.test(e.key) ? latest.current[Number(e.key) - 1] : undefined;
+      const choice = /^[1-6]$/.test(e.key) ? latest.current[Number(e.key) - 1] : undefined;
       if (!choice || isText(e.target) || performance.now() - shown < unread) return;
       e.preventDefault();
       page.answering = true;
@@ -138,7 +157,7 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
     if (e.detail <= 1) page.decide(prompt.id, decision);
   };
   const wider = visible((prompt.wider ?? []).map(ruleText).join('; '));
-  const choices = choicesOf(rules, wider);
+  const choices = choicesOf(rules, wider, shortName(prompt));
   const card = useDigits(prompt.id, choices);
   const [denying, setDenying] = useState(false);
   const because = useRef<HTMLButtonElement>(null);
@@ -207,6 +226,7 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
           {t('Deny, because…')}
         </button>
         {rules && <span class="rules">{t('“Allow for this session” and “Always allow” apply to: {0}', rules)}</span>}
+        {wider && <span class="rules">{t('“All reading tools” means: {0}', wider)}</span>}
       </footer>
     </section>
   );

@@ -176,6 +176,27 @@ test('a retry says why and when, and a session of another window offers two ways
   });
 });
 
+test('a tool of a server can be allowed with all others that only read', () =>
+  inScene('remote', async ({ page }) => {
+    await page.waitForSelector('.approval .rules');
+    assert.deepEqual(await page.locator('.approval footer button').allTextContents(), [
+      'Allow',
+      'Allow for this session',
+      'Always allow',
+      'Allow all reading tools of tracker for this session',
+      'Always allow all reading tools of tracker',
+      'Deny',
+      'Deny, because…',
+    ]);
+    assert.equal(
+      await page.locator('.approval .rules').nth(1).textContent(),
+      '“All reading tools” means: all tools of the MCP server tracker that say they only read',
+    );
+    await page.click(".approval button:text-is('Allow all reading tools of tracker for this session')");
+    await until(page, "window.harness.received.some((m) => m.kind === 'decide' && m.decision === 'session-wider')");
+    await page.waitForSelector('.approval', { state: 'detached' });
+  }));
+
 test('a narrow panel shows the whole scope of an approval', () =>
   inScene(
     'approval',
