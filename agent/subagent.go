@@ -11,6 +11,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/memo"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/task"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -94,13 +95,24 @@ func (a *subagent) size(c session.Context) int {
 	return a.memo.Size(c.Messages, func() int { return provider.FixedLen(a.system, a.declared) })
 }
 
-// tools returns the tools of the task: those of the conversation that its agent has.
-func (a *subagent) tools(ctx context.Context) []tool.Tool {
+// tools returns the tools of the task: those of the conversation that its agent has. An agent that only reads can't ask
+// the editor for edits.
+func (a *subagent) tools(ctx context.Context) (tools []tool.Tool) {
 	own, err := a.parent.setup()
 	if err != nil {
 		return nil
 	}
-	return a.agent.Allowed(a.parent.tools(ctx, own))
+	for _, t := range a.agent.Allowed(a.parent.tools(ctx, own)) {
+		if a.agent.ReadOnly && t.Name == senses.Name {
+			reading, ok := a.s.m.cfg.Senses.Tool(true)
+			if !ok {
+				continue
+			}
+			t = reading
+		}
+		tools = append(tools, t)
+	}
+	return tools
 }
 
 // Tools returns the tools of the task by name, and their environment: that of the conversation, but without commands
@@ -113,6 +125,7 @@ func (a *subagent) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		byName[t.Name] = t
 	}
 	for _, t := range a.tools(ctx) {
+		t = a.sensing(t)
 		if a.s.m.cfg.Setups != nil {
 			t = a.noting(t)
 		}
@@ -121,6 +134,7 @@ func (a *subagent) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		}
 		byName[t.Name] = t
 	}
+	a.accept(byName)
 	return byName, env
 }
 

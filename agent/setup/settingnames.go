@@ -2,7 +2,9 @@ package setup
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -33,6 +35,9 @@ var (
 	})
 )
 
+// maxWord limits what * stands for. The expressions don't count: each counting one would cost every start 200 KB.
+const maxWord = 200
+
 // named are the forms of settings by their names, those with * apart.
 type named struct {
 	exact    map[string]form
@@ -47,7 +52,7 @@ func forms(lists map[form][]string) named {
 				n.exact[name] = f
 				continue
 			}
-			pattern := strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, `.{1,200}`)
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, `(.+)`)
 			n.patterns[regexp.MustCompile("^"+pattern+"$")] = f
 		}
 	}
@@ -59,7 +64,8 @@ func (n named) form(name string) (f form, ok bool) {
 		return f, true
 	}
 	for pattern, f := range n.patterns {
-		if pattern.MatchString(name) {
+		words := pattern.FindStringSubmatch(name)
+		if words != nil && !slices.ContainsFunc(words[1:], func(word string) bool { return utf8.RuneCountInString(word) > maxWord }) {
 			return f, true
 		}
 	}

@@ -119,8 +119,21 @@ func (p *probe) ask(method string, params any) json.RawMessage {
 	return <-answer
 }
 
+// ShownEnv begins the names of the variables that the record of a start has.
+const ShownEnv = "SHOWN_"
+
+func shownEnv() map[string]string {
+	shown := map[string]string{}
+	for _, v := range os.Environ() {
+		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, ShownEnv) {
+			shown[name] = value
+		}
+	}
+	return shown
+}
+
 func (p *probe) run(how string) {
-	p.note("start", map[string]any{"pid": os.Getpid()})
+	p.note("start", map[string]any{"pid": os.Getpid(), "args": os.Args[1:], "env": shownEnv()})
 	switch how {
 	case "die":
 		fmt.Fprintln(os.Stderr, "one\nTOKEN is "+os.Getenv("MY_TOKEN")+"\nError: no database")
@@ -364,6 +377,9 @@ type Record struct {
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
 		ID     json.RawMessage `json:"id"`
+
+		Args []string          `json:"args"` // of a start
+		Env  map[string]string `json:"env"`  // of a start: the variables that begin with [ShownEnv]
 	} `json:"m"`
 }
 
