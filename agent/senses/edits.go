@@ -63,20 +63,20 @@ func (a action) line(i int) string {
 	}
 	line += shown(a.Title, maxName)
 	if why := a.unusable(); why != "" {
-		line += " (" + why + ")"
+		line += " (can't be applied here: it " + why + ")"
 	}
 	return line
 }
 
-// unusable returns why the action cannot be applied, "" if it can.
+// unusable returns why the action cannot be applied, after "it"; "" if it can.
 func (a action) unusable() string {
 	disabled := len(a.Disabled) > 0 && !slices.Contains([]string{"null", "false", `""`}, string(a.Disabled))
 	edit, ok := object[map[string]json.RawMessage](a.Edit)
 	switch {
 	case disabled:
-		return "disabled"
+		return "is disabled"
 	case !ok || len(edit) == 0:
-		return "runs a command of the editor, so it can't be applied here"
+		return "runs a command of the editor"
 	}
 	return ""
 }
@@ -163,7 +163,7 @@ func (q question) plan(ctx context.Context) (*plan, error) {
 			return nil, err
 		}
 		if why := a.unusable(); why != "" {
-			return nil, fault.New(fault.Denied, "The code action %q can't be applied: it is %s.", shown(a.Title, maxName), strings.Replace(why, "runs", "one that runs", 1))
+			return nil, fault.New(fault.Denied, "The code action %q can't be applied here: it %s.", shown(a.Title, maxName), why)
 		}
 		raw, p.title = a.Edit, `Apply "`+shown(a.Title, maxName)+`"`
 	}

@@ -233,14 +233,14 @@ func TestCodeActions(t *testing.T) {
 	}
 	text, failed := call("")
 	require.False(t, failed)
-	assert.Equal(t, "4 code actions:\n  0: [quickfix] Import x\n  1: Import y\n  2: Run (runs a command of the editor, so it can't be applied here)\n  3: Not now (disabled)", text)
+	assert.Equal(t, "4 code actions:\n  0: [quickfix] Import x\n  1: Import y\n  2: Run (can't be applied here: it runs a command of the editor)\n  3: Not now (can't be applied here: it is disabled)", text)
 	text, _ = call(`,"query":"import"`)
 	assert.True(t, strings.HasPrefix(text, "2 code actions:"))
 	for more, want := range map[string]string{
 		`,"apply":true`:                     `needs the parameter "query"`,
 		`,"apply":true,"query":"import"`:    `"import" names 2 code actions`,
 		`,"apply":true,"query":"nothing"`:   `"nothing" names 0 code actions`,
-		`,"apply":true,"query":"2"`:         "it is one that runs a command",
+		`,"apply":true,"query":"2"`:         "it runs a command",
 		`,"apply":true,"query":"Not now"`:   "it is disabled",
 		`,"apply":"true","query":"import "`: "names 2 code actions",
 	} {
