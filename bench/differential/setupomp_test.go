@@ -57,10 +57,10 @@ func (u *user) omp(file string) *process {
 }
 
 // plan returns the todo list of a running omp.
-func (p *process) plan() string {
-	p.t.Helper()
+func (c *process) plan() string {
+	c.t.Helper()
 	var state struct{ TodoPhases json.RawMessage }
-	require.NoError(p.t, json.Unmarshal(p.call("get_state", nil), &state))
+	require.NoError(c.t, json.Unmarshal(c.call("get_state", nil), &state))
 	return string(state.TodoPhases)
 }
 
@@ -70,6 +70,16 @@ func (u *user) plan(ed *lsptest.Editor) string {
 	var snapshot struct{ Todos json.RawMessage }
 	require.NoError(u.t, json.Unmarshal(u.do(ed, "xcsh.snapshot", lsptest.Fields{}), &snapshot))
 	return string(snapshot.Todos)
+}
+
+// command runs a command of the program, and waits until its record is in the file.
+func (c *process) command(text, record string) {
+	c.t.Helper()
+	c.call("prompt", object{"message": text})
+	require.Eventually(c.t, func() bool {
+		content, err := os.ReadFile(c.file)
+		return err == nil && strings.Contains(string(content), record) && strings.HasSuffix(string(content), "\n")
+	}, time.Minute, 20*time.Millisecond)
 }
 
 // do runs a command of the server and returns its result.
@@ -175,9 +185,10 @@ func TestAConversationOfOmpKeepsItsAbilities(t *testing.T) {
 
 	p := u.omp("")
 	p.prompt("begin", "Begun.")
+	p.command("/todo append Setup Sweep it", "user_todo_edit")
 	begun, file := p.plan(), p.file
 	p.stop()
-	require.Contains(t, begun, "tell it")
+	require.Contains(t, begun, "Sweep it", "the user changed the plan")
 	before, err := os.ReadFile(file)
 	require.NoError(t, err)
 
@@ -213,7 +224,7 @@ func TestAConversationOfOmpKeepsItsAbilities(t *testing.T) {
 	require.Equal(t, plan, planBack, "omp goes on with our results")
 	require.Contains(t, plan, "- [X] read it\n    - [ ] do it (in progress)\n    - [ ] tell it")
 	plan, _ = results(t, requests[5])
-	require.Contains(t, plan, "- [X] read it\n    - [X] do it\n    - [ ] tell it (in progress)")
+	require.Contains(t, plan, "- [X] read it\n    - [X] do it\n    - [ ] tell it (in progress)\n    - [ ] Sweep it")
 	entries, err := os.ReadDir(u.work)
 	require.NoError(t, err)
 	var names []string
