@@ -233,3 +233,63 @@ func TestAConversationOfOmpKeepsItsAbilities(t *testing.T) {
 	}
 	require.Equal(t, []string{".omp", "AGENTS.md", "notes.txt"}, names, "no address became a file")
 }
+
+// recordsOf returns the entries of a session file that are messages of a type, without what differs from one to the next.
+func recordsOf(t *testing.T, file, customType string) (all []object) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(content)) {
+		var e object
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		if e["customType"] != customType {
+			continue
+		}
+		for _, name := range []string{"id", "parentId", "timestamp"} {
+			delete(e, name)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// What a prompt that names a skill or a command stands for is the same with omp and with us, in the same session.
+func TestPromptsOfOmpStandForTheSameText(t *testing.T) {
+	t.Parallel()
+	u := withOmp(t)
+	require.NoError(t, os.Remove(filepath.Join(u.home, ".omp", "agent", "mcp.json")))
+	u.write("home/.omp/agent/commands/check.md", "---\ndescription: Check\n---\n1=$1 2=$2 9=$9 all=$@ named=$ARGUMENTS slice=$@[2] slice2=$@[1:2] pi=${@:2} again=$1$2\n")
+	u.write("home/.omp/agent/commands/plain.md", "\nLook around.\n\n  Then tell.\n\n")
+	u.write("work/.omp/commands/both.md", "---\ndescription: Both\n---\nThe project's.\n")
+	u.write("home/.omp/agent/commands/both.md", "The user's.\n")
+	prompts := []string{
+		"/skill:pdf-tools extract a.pdf", "/skill:tides", "/check alpha \"be ta\" gamma", "/check", "/check it's \"un closed", "/check $2 b", "/check 'a\\' b\"c d\"e",
+		"/plain", "/plain with \"some words\"", "/both",
+	}
+	u.service.Script("theirs", providertest.Reply{Text: "Done."})
+	p := startProgram(t, ompProgram, u.service, u.home, u.work, "")
+	for _, text := range prompts {
+		p.prompt(text, "Done.")
+	}
+	p.stop()
+	ed := u.editorWith(lsptest.Fields{"engine": "own", "model": "fake/theirs"})
+	u.do(ed, "xcsh.trust", lsptest.Fields{"decision": "all"})
+	u.do(ed, "xcsh.resume", lsptest.Fields{"target": p.file})
+	for _, text := range prompts {
+		require.Contains(t, string(u.do(ed, "xcsh.prompt", lsptest.Fields{"text": text})), "Done.")
+	}
+	ed.Shutdown()
+	requests := u.service.Requests()
+	require.Len(t, requests, 2*len(prompts))
+	for i, text := range prompts {
+		theirs := requests[i].LastText()
+		if rest, found := strings.CutPrefix(theirs, "<system-reminder>\nToday: "); found { // in the first message; ours is in the system prompt
+			_, theirs, _ = strings.Cut(rest, "</system-reminder>\n")
+		}
+		require.NotEqual(t, text, theirs, "omp expands it")
+		require.Equal(t, theirs, requests[len(prompts)+i].LastText(), text)
+	}
+	skills := recordsOf(t, p.file, "skill-prompt")
+	require.Len(t, skills, 4)
+	require.Equal(t, skills[:2], skills[2:], "the records are the same, too")
+}
