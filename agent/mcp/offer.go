@@ -149,6 +149,28 @@ func (h *Servers) Has(name string) bool {
 	return h.server(serverOf(name, namesOf(h.list))) != nil
 }
 
+// MayHave reports whether a name is one of an existing tool, or could be one of a server whose tools are not known yet.
+func (h *Servers) MayHave(name string) bool {
+	if _, err := h.Tool(name); err == nil {
+		return true
+	}
+	var unknown []string
+	for _, s := range h.list {
+		if known, _, _ := s.now(); !known.known {
+			unknown = append(unknown, s.def.Name)
+		}
+	}
+	return MayHave(unknown, name)
+}
+
+// MayHave reports whether a name could be one of a tool of servers of which only the names are known.
+func MayHave(servers []string, name string) bool {
+	if slices.Contains([]string{listName, templatesName, readName, searchName}, name) {
+		return len(servers) > 0
+	}
+	return serverOf(name, servers) != ""
+}
+
 // Document returns the description and the schema of a tool, as an answer to "read xd://NAME".
 func (h *Servers) Document(name string) (string, error) {
 	t, err := h.Tool(name)

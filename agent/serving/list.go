@@ -74,6 +74,25 @@ func (s *State) add(m mcp.State) {
 	}
 }
 
+// MayHave reports whether a name is one of a tool of the wanted servers. A server that has not told its tools yet may have any whose
+// name begins as those of its tools do. It starts none.
+func (k *Keeper) MayHave(w Wanted, name string) bool {
+	k.mu.Lock()
+	s := k.set
+	k.mu.Unlock()
+	if s == nil || s.key != w.key() {
+		return mcp.MayHave(namesOf(w.Servers), name)
+	}
+	return s.MayHave(name)
+}
+
+func namesOf(list []Definition) (names []string) {
+	for _, d := range list {
+		names = append(names, d.Name())
+	}
+	return names
+}
+
 // Document returns a tool whose result is the description of another one and its schema.
 func Document(t tool.Tool) tool.Tool {
 	text := mcp.Describe(t)
