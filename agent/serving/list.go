@@ -42,7 +42,7 @@ func (k *Keeper) List(w Wanted) []State {
 	k.mu.Lock()
 	s := k.set
 	k.mu.Unlock()
-	if s != nil && s.key == w.key() {
+	if s != nil && s.is(w.key()) {
 		known = s.States()
 	}
 	list := []State{}
@@ -80,7 +80,7 @@ func (k *Keeper) MayHave(w Wanted, name string) bool {
 	k.mu.Lock()
 	s := k.set
 	k.mu.Unlock()
-	if s == nil || s.key != w.key() {
+	if s == nil || !s.is(w.key()) {
 		return mcp.MayHave(namesOf(w.Servers), name)
 	}
 	return s.MayHave(name)
