@@ -74,7 +74,7 @@ func (s *State) add(m mcp.State) {
 	}
 }
 
-// MayHave reports whether a name is one of a tool of the wanted servers. A server that has not told its tools yet may have any whose
+// MayHave reports whether a name is one of a tool of the wanted servers. A server whose tools are not known yet may have any whose
 // name begins as those of its tools do. It starts none.
 func (k *Keeper) MayHave(w Wanted, name string) bool {
 	k.mu.Lock()
