@@ -516,6 +516,45 @@ func TestResourcesAreListedAndRead(t *testing.T) {
 	require.Error(t, err)
 }
 
+// An update ends the servers that change, with their calls and starts, and leaves the others as they are.
+func TestServersAreReplacedOneByOne(t *testing.T) {
+	t.Parallel()
+	one, first := probeServer(t, "ok")
+	two, second := probeServer(t, "ok")
+	late, third := probeServer(t, "hang")
+	two.Name, late.Name = "two", "late"
+	k := begin(t, pi(), one, two)
+	k.Tools(t.Context())
+	hang, err := k.Tool("mcp__two__hang")
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := hang.RunWithin(t.Context(), k.env(), json.RawMessage(`{}`))
+		ended <- err
+	}()
+	require.Eventually(t, func() bool { return received(t, second, "tools/call") }, limit, time.Millisecond)
+	same := func(name string) bool { return name == one.Name }
+	require.NoError(t, k.Update(t.Context(), []mcp.Server{late, {Name: one.Name}}, same))
+	require.ErrorContains(t, <-ended, "its definition has changed")
+	isGone(t, starts(t, second)...)
+	echo, err := k.Tool("mcp__Probe_One__echo")
+	require.NoError(t, err)
+	r, err := echo.RunWithin(t.Context(), k.env(), json.RawMessage(`{"text":"hi"}`))
+	require.NoError(t, err)
+	require.Equal(t, "echo: hi", said(r))
+	require.Len(t, starts(t, first), 1)
+	_, err = k.Tool("mcp__two__echo")
+	require.Error(t, err)
+
+	// A server that is starting ends, too.
+	go func() { ended <- k.Reconnect(t.Context(), "late") }()
+	require.Eventually(t, func() bool { return len(starts(t, third)) > 0 }, limit, time.Millisecond)
+	require.NoError(t, k.Update(t.Context(), []mcp.Server{{Name: one.Name}}, same))
+	require.Error(t, <-ended)
+	isGone(t, starts(t, third)...)
+	require.Len(t, k.States(), 1)
+}
+
 // A resource has an address as models of oh-my-pi write it. With several servers it is read from the one that has it.
 func TestResourcesByAddress(t *testing.T) {
 	t.Parallel()

@@ -188,6 +188,40 @@ func TestServersThatChangeTheirTools(t *testing.T) {
 	mcptest.Gone(t, probe.Starts(t)...)
 }
 
+// A change of the definition of a server restarts that one alone, and a server that is not defined any more ends alone.
+func TestServersWhoseDefinitionsChange(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, provider.AnthropicMessages)
+	one, two := mcptest.Start(t, "ok"), mcptest.Start(t, "ok")
+	ed := m.opened(lsptest.Fields{"approval": "yolo"})
+	prompt := func(servers map[string]any) providertest.Request {
+		t.Helper()
+		raw, err := json.Marshal(map[string]any{"mcpServers": servers})
+		require.NoError(t, err)
+		m.write(filepath.Join(m.agentDir(), "mcp.json"), string(raw))
+		m.Script("m", providertest.Reply{ToolCalls: calls("mcp_one_echo", map[string]any{"text": "hi"})}, providertest.Reply{Text: "Done."})
+		carry(t, ed, "xcsh.prompt", lsptest.Fields{"text": "go"})
+		all := m.Requests()
+		require.Equal(t, "echo: hi", lastResult(t, all[len(all)-1]))
+		return all[len(all)-1]
+	}
+	require.True(t, declares(prompt(map[string]any{"one": one.Entry(), "two": two.Entry()}), "mcp_two_echo"))
+	other := two.Entry()
+	other["args"] = []string{"another"}
+	require.True(t, declares(prompt(map[string]any{"one": one.Entry(), "two": other}), "mcp_two_echo"))
+	require.Len(t, two.Starts(t), 2)
+	mcptest.Gone(t, two.Starts(t)[0])
+	require.False(t, declares(prompt(map[string]any{"one": one.Entry()}), "mcp_two_echo"))
+	mcptest.Gone(t, two.Starts(t)[1])
+	require.True(t, declares(prompt(map[string]any{"three": two.Entry(), "one": one.Entry()}), "mcp_three_echo"))
+	require.Len(t, one.Starts(t), 1)
+	ed.Shutdown()
+	ed.Exit()
+	mcptest.Gone(t, append(one.Starts(t), two.Starts(t)...)...)
+	require.Equal(t, 1, strings.Count(messagesOf(ed), "Started one ("))
+	require.Equal(t, 2, strings.Count(messagesOf(ed), "Started two ("))
+}
+
 // A session that records its tools has no resource of a server either, by whatever name.
 func TestServersOfASessionWithItsOwnTools(t *testing.T) {
 	t.Parallel()
