@@ -53,7 +53,7 @@ func instructed(pattern, system string) (all [][]string) {
 }
 
 // What a prompt that names a skill or a template stands for, and what the system prompt says about skills and instructions, is the same
-// with pi and with us, in the same session. pi goes on with our messages.
+// with pi and with us, in the same session. pi continues with our messages.
 func TestAConversationOfPiKeepsItsSetup(t *testing.T) {
 	t.Parallel()
 	u := withPi(t)
