@@ -14,7 +14,7 @@ import (
 )
 
 // webDoc is the part of the description of read about web pages.
-const webDoc = "\nThe path can be the address of a web page (https://…), whose text is returned. The user may be asked for permission."
+const webDoc = "\nThe path can also be the address of a web page (https://…)."
 
 // isWeb reports whether a path is a web address.
 func isWeb(path string) bool {
