@@ -261,6 +261,10 @@ case('o in the chat opens the review, and :XcshChanges lists the changes of the 
   vim.api.nvim_set_current_win(chats.window_of(bufnr))
   press('gxK')
   chats.wait_for(chat, 'create b%.txt')
+  -- The event that the chat shows can arrive before the request, which has the change to review.
+  wait('the request', function()
+    return require('xcsh.waiting').count() == 1
+  end)
   chats.at(chat, 'o  review the change')
   press('o')
   vim.cmd('write')
