@@ -99,6 +99,6 @@ func TestAClientThatCannotAskAboutTheSetUp(t *testing.T) {
 	require.Equal(t, "end_turn", c.prompt(id1, "/deploy now"))
 	require.Equal(t, "/deploy now", w.lastPrompt())
 	c.awaitUpdate(id1, "a notice", func(u update) bool {
-		return u.Kind == "notice" && u.Title == "The set-up of this folder is not used. To use it, run xcsh.trust or, in a terminal, xcsh-ls setup --program xcsh --trust all."
+		return u.Kind == "notice" && u.Title == "The server \"docs\" of .xcsh/mcp.json was not started: this folder's set-up is not trusted yet. Run xcsh.trust to look at it and decide."
 	})
 }

@@ -159,7 +159,7 @@ func (h *host) Find(ctx context.Context, call provider.Block) (m loop.Meant, ok 
 		}
 		m.Tool = on[0]
 	}
-	if ok && err == nil && m.Tool.Remote != nil {
+	if ok && err == nil {
 		own, setupErr := h.setup()
 		if setupErr != nil || !own.Allows(m.Tool.Name, m.Tool.Changes) {
 			err = fault.New(fault.Denied, "The tool %s is turned off in this session.", fault.OneLine(call.Name))

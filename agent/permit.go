@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -95,10 +96,7 @@ func (s *Session) ApprovalMode() approval.Mode { return s.gate.Mode() }
 // that the user sees it, and again after the question, which may have waited for hours: a change
 // that differs from the shown one is not written.
 func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) (tool.Permission, error) {
-	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args, Digest: t.Digest, MCP: t.Remote, Edits: t.Edits, Task: h.task}
-	if t.Remote != nil {
-		r.Tool = t.Name // the call may have another one
-	}
+	r := approval.Request{ID: call.ID, Tool: cmp.Or(t.Name, call.Name), Args: args, Digest: t.Digest, MCP: t.Remote, Edits: t.Edits, Task: h.task} // the call may have another name
 	if tool.EndsPlan(t.Name, args) {
 		r.Tool, r.EndsPlan = tool.ExitPlanMode, true
 	}

@@ -79,25 +79,26 @@ func (m *Manager) usesPrompt(log *session.Log, own recorded.Setup) (used bool, w
 }
 
 // announceSetup notifies the user, with the first prompt, of the setup that a session records.
-func (s *Session) announceSetup(log *session.Log) error {
+func (s *Session) announceSetup(ctx context.Context, log *session.Log) error {
 	if s.setupShown.Load() == log {
 		return nil
 	}
-	own, err := (&host{s: s, log: log}).setup()
+	h := &host{s: s, log: log}
+	own, err := h.setup()
 	if err != nil {
 		return err
 	}
 	s.setupShown.Store(log)
-	if text := s.m.describeSetup(log, own); text != "" {
+	if text := h.describeSetup(ctx, own); text != "" {
 		s.emit(log, notice(text))
 	}
 	return nil
 }
 
 // describeSetup returns the effect of a setup in words, "" if it has none.
-func (m *Manager) describeSetup(log *session.Log, own recorded.Setup) string {
+func (h *host) describeSetup(ctx context.Context, own recorded.Setup) string {
 	var sentences []string
-	switch used, why := m.usesPrompt(log, own); {
+	switch used, why := h.s.m.usesPrompt(h.log, own); {
 	case why != nil:
 		sentences = append(sentences, why.Error())
 	case used && own.Cut:
@@ -108,14 +109,8 @@ func (m *Manager) describeSetup(log *session.Log, own recorded.Setup) string {
 	if !own.Limits() {
 		return strings.Join(sentences, " ")
 	}
-	var existing, available []string
-	for _, t := range m.cfg.Tools {
-		existing = append(existing, t.Name)
-	}
-	for _, t := range m.tools(own) {
-		available = append(available, t.Name)
-	}
-	missing := own.Missing(existing)
+	existing, available := toolNames(h.tools(ctx, recorded.Setup{})), toolNames(h.tools(ctx, own))
+	missing := h.missing(ctx, own, existing)
 	switch {
 	case len(available) == len(existing):
 	case len(available) == 0:
@@ -127,6 +122,26 @@ func (m *Manager) describeSetup(log *session.Log, own recorded.Setup) string {
 		sentences = append(sentences, "Recorded tools that don't exist here: "+listed(missing)+".")
 	}
 	return strings.Join(sentences, " ")
+}
+
+// missing returns the recorded tools that the conversation doesn't have. existing are those that it has before the first
+// prompt: tools that the user's settings turn off exist, too, and a server that was not started yet may have any tool.
+func (h *host) missing(ctx context.Context, own recorded.Setup, existing []string) []string {
+	missing := own.Missing(slices.Concat(existing, toolNames(h.s.m.cfg.Tools)))
+	if len(missing) == 0 {
+		return nil
+	}
+	wanted := h.s.wantedServers(h.log, h.found(ctx))
+	return slices.DeleteFunc(missing, func(name string) bool { return h.s.servers.MayHave(wanted, name) })
+}
+
+// toolNames returns the names of tools.
+func toolNames(tools []tool.Tool) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return names
 }
 
 // listed joins names from a session file for a sentence.

@@ -265,6 +265,38 @@ func TestARecordedPromptThatMustNotBeUsed(t *testing.T) {
 	require.NoError(t, w.Close(t.Context()))
 }
 
+// A recorded tool is not named missing if it is one that the conversation has beside those of every session, or that a server
+// could have which was not started yet.
+func TestToolsOfOtherSourcesAreNotMissing(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	path := subagent(t, fs, "sub", `"systemPrompt":"You are Scout.","task":"t","tools":["look","task","todo_write","mcp_docs_search",`+
+		`"mcp__docs_find","read_mcp_resource","mcp_gone_search","eval"]`)
+	m := scripted(providertest.Reply{Text: "Fine."}, providertest.Reply{Text: "Fine."})
+	var ran []string
+	w := newWorld(t, fs, withModel(m), toolbox(&ran, "look", "Write"), withPrompts(fs), withSubagents, func(c *agent.Config) { c.Todos = true })
+	live := w.live(t, "/w")
+	live.UseServers([]json.RawMessage{[]byte(`{"name":"docs","command":"/none/docs"}`)})
+	_, err := live.Switch(t.Context(), path)
+	require.NoError(t, err)
+	prompt(t, live, "go on")
+	told := notices(w)
+	require.Len(t, told, 2, "and the server that could not be started")
+	assert.Equal(t, "This session has its own system prompt, which is used in place of the usual instructions. "+
+		"Its tools are look, todo_write, task. Recorded tools that don't exist here: mcp_gone_search, eval.", told[0])
+	assert.Equal(t, []string{"look", "todo_write", "task"}, toolNames(m.Requests()[0].Tools))
+
+	live.UseServers(nil)
+	_, err = live.New(t.Context(), session.NewOptions{})
+	require.NoError(t, err)
+	_, err = live.Switch(t.Context(), path)
+	require.NoError(t, err)
+	prompt(t, live, "and again")
+	told = notices(w)
+	assert.Contains(t, told[len(told)-1], "don't exist here: mcp_docs_search, mcp__docs_find, read_mcp_resource, mcp_gone_search, eval.", "without the server")
+	require.NoError(t, w.Close(t.Context()))
+}
+
 // A session of pi keeps the tools turned off that pi had turned off, as far as they change something.
 func TestToolsTurnedOffInPiStayOff(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func (s *Session) start(ctx context.Context, in Input, waitedIn *session.Log) (r
 		if err := s.preparePlan(log); err != nil {
 			return err
 		}
-		if err := s.announceSetup(log); err != nil {
+		if err := s.announceSetup(ctx, log); err != nil {
 			return err
 		}
 		if !s.queue.Start() {

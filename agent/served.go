@@ -134,10 +134,13 @@ func (s *Session) recordActivated(names []string) {
 	})
 }
 
-// deviceScheme is that of omp's addresses of tools.
-const deviceScheme = "xd"
+// The schemes of omp's addresses of tools and resources of servers.
+const (
+	deviceScheme   = "xd"
+	resourceScheme = "mcp"
+)
 
-// find returns the tool of a server that a call means by another name, or by omp's address of it.
+// find returns the tool of a server that a call means by another name, or by omp's address of it or of a resource.
 func (h *host) find(ctx context.Context, name string, args json.RawMessage) (t tool.Tool, meant json.RawMessage, ok bool, err error) {
 	served := h.served(ctx)
 	if name != "write" && name != "read" {
@@ -145,7 +148,10 @@ func (h *host) find(ctx context.Context, name string, args json.RawMessage) (t t
 		return t, args, ok, err
 	}
 	path, _ := rawjson.GetString(args, "path")
-	if tool.Scheme(path) != deviceScheme {
+	switch scheme := tool.Scheme(path); {
+	case scheme == resourceScheme && name == "read":
+		return served.Resource(ctx, path)
+	case scheme != deviceScheme:
 		return t, nil, false, nil
 	}
 	t, ok, err = served.Find(path)

@@ -35,9 +35,10 @@ func TestServerWithAFaultyTool(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
 	server := mcptest.Start(t, "ok", "MY_TOKEN="+secret)
-	entry := server.Entry()
-	entry["timeout"] = 3000
-	v.servers(v.usersServers(), map[string]any{"probe": entry})
+	late := mcptest.Start(t, "late")
+	hurried := late.Entry()
+	hurried["timeout"] = 3000
+	v.servers(v.usersServers(), map[string]any{"probe": server.Entry(), "late": hurried})
 	calls := []providertest.Call{
 		{Name: "mcp_probe_rubbish", Args: map[string]any{}},
 		{Name: "mcp_probe_flood", Args: map[string]any{}},
@@ -47,7 +48,7 @@ func TestServerWithAFaultyTool(t *testing.T) {
 		{Name: "mcp_probe_error", Args: map[string]any{}},
 		{Name: "mcp_probe_die", Args: map[string]any{}},
 		{Name: "mcp_probe_noise", Args: map[string]any{}},
-		{Name: "mcp_probe_hang", Args: map[string]any{}},
+		{Name: "mcp_late_hang", Args: map[string]any{}},
 		{Name: "mcp_probe_echo", Args: map[string]any{"text": "again"}},
 	}
 	v.does(calls)
@@ -61,7 +62,7 @@ func TestServerWithAFaultyTool(t *testing.T) {
 	require.Less(t, len(results[2]), 100<<10)
 	require.NotContains(t, strings.Join(results, "\n")+out.stdout+out.stderr, secret)
 	require.Empty(t, v.leaked())
-	mcptest.Gone(t, server.Starts(t)...)
+	mcptest.Gone(t, append(server.Starts(t), late.Starts(t)...)...)
 	mcptest.Gone(t, numbers(t, results[3])...)
 }
 

@@ -63,7 +63,7 @@ func TestTheQuestionAboutAFoldersSetUp(t *testing.T) {
 	require.NotContains(t, do(t, o.Env, "xcsh.prompt", args{"text": "/deploy"}), "expanded")
 	require.Contains(t, o.lastPrompt(t), "/deploy")
 	require.Equal(t, []commands.Question{question}, u.questions)
-	require.Contains(t, *texts, "The set-up of this folder is not used. To use it, run xcsh.trust or, in a terminal, xcsh-ls setup --program omp --trust all.")
+	require.Equal(t, []string{"The server \"docs\" of .omp/mcp.json was not started: this folder's set-up is not trusted yet. Run xcsh.trust to look at it and decide."}, *texts, "once")
 
 	// The user is asked once, and not at all about the user's own files.
 	require.NotContains(t, do(t, o.Env, "xcsh.prompt", args{"text": "/deploy"}), "expanded")
@@ -85,6 +85,16 @@ func TestTheQuestionAboutAFoldersSetUp(t *testing.T) {
 	answer = commands.Closed
 	require.NotContains(t, do(t, o.Env, "xcsh.prompt", args{"text": "/deploy"}), "expanded")
 	require.Len(t, u.questions, 2, "the user has seen these programs, and closed nothing new")
+}
+
+// A set-up without servers, about which nothing else is said, is reported when the user doesn't want it.
+func TestTheAnswerAboutASetUpWithoutServers(t *testing.T) {
+	t.Parallel()
+	o := withSetup(t, "omp", map[string]string{"/w/.omp/commands/deploy.md": "Deploy it."})
+	o.UI = &trustAsked{answer: func() int { return 2 }}
+	texts := notices(o)
+	do(t, o.Env, "xcsh.prompt", args{"text": "/deploy"})
+	require.Equal(t, []string{"The set-up of this folder is not used. To use it, run xcsh.trust or, in a terminal, xcsh-ls setup --program omp --trust all."}, *texts)
 }
 
 func TestTheDecisionAboutAFolder(t *testing.T) {

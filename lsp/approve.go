@@ -135,6 +135,7 @@ func (s *server) approveByMessage(ctx context.Context, r agent.Approval) (approv
 
 var answerTitles = map[approval.Decision]string{
 	approval.Once: "Allow", approval.Session: "Allow for this session", approval.Deny: "Deny",
+	approval.SessionWider: "Allow all reading tools for this session",
 }
 
 // question returns the text and the answers of a message box. A call that is not shown completely, or
@@ -150,11 +151,20 @@ func question(r agent.Approval) (text string, choices []approval.Decision) {
 	for _, warning := range r.Warnings() {
 		text += "\n" + clip(warning, maxQuestion)
 	}
-	allows := r.Allows()
-	if allows == "" || len(what) > maxQuestion || len(allows) > maxQuestion {
-		return text, []approval.Decision{approval.Once, approval.Deny}
+	choices = []approval.Decision{approval.Once}
+	for _, later := range []struct {
+		decision   approval.Decision
+		is, allows string
+	}{
+		{approval.Session, "For this session: ", r.Allows()},
+		{approval.SessionWider, "All reading tools for this session: ", r.AllowsWider()},
+	} {
+		if later.allows != "" && len(what) <= maxQuestion && len(later.allows) <= maxQuestion {
+			text += "\n" + later.is + later.allows
+			choices = append(choices, later.decision)
+		}
 	}
-	return text + "\nFor this session: " + allows, []approval.Decision{approval.Once, approval.Session, approval.Deny}
+	return text, append(choices, approval.Deny)
 }
 
 // added returns the text of a new file from its diff.

@@ -56,6 +56,13 @@ func allowing(a agent.Approval, rules ...approval.Rule) agent.Approval {
 	return a
 }
 
+// ofServer returns the call of a tool of a server that says it only reads.
+func ofServer(server string) agent.Approval {
+	a := allowing(call("mcp_docs_find", `{}`, tool.Preview{Title: "Call find"}), approval.Rule{Server: server, Tool: "find", Digest: "d"})
+	a.Wider = []approval.Rule{{Server: server, Reads: true, Digest: "d"}}
+	return a
+}
+
 func TestTheClientGetsTheRulesOfTheSession(t *testing.T) {
 	t.Parallel()
 	ed, approve := startAsking(t, wantsHooks)
@@ -139,17 +146,21 @@ func TestAMessageBoxAsksForPermission(t *testing.T) {
 		"an approved plan": {plan, "Allow xcsh to end plan mode and carry out the plan P?\n# Plan\nOne.", "Allow", approval.Once},
 		"with a title":     {call("edit", `{}`, tool.Preview{Title: "Edit main.go"}), "Allow xcsh to edit main.go?", "Allow", approval.Once},
 		"without one":      {allowing(call("bash", `{"command":"make"}`, tool.Preview{}), makes, approval.Rule{Command: []string{"ls"}}), "Allow xcsh to use bash? {\"command\":\"make\"}\nFor this session: make (exactly); ls FILES inside this folder (reading only)", "Allow for this session", approval.Session},
-		"no":               {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "Deny", approval.Deny},
-		"closed":           {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "", approval.Deny},
-		"a long title":     {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "Allow xcsh to " + strings.Repeat("ä", 100) + "… 400 bytes …" + strings.Repeat("ä", 100) + "?", "Deny", approval.Deny},
-		"long arguments":   {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `Allow xcsh to use bash? "` + strings.Repeat("x", 199) + "… 102 bytes …" + strings.Repeat("x", 199) + `"`, "Deny", approval.Deny},
-		"the end of it":    {call("bash", `{}`, tool.Preview{Title: "Run echo " + strings.Repeat("ä", 400) + "x; rm -rf ~"}), "Allow xcsh to run this command? echo " + strings.Repeat("ä", 97) + "… 418 bytes …" + strings.Repeat("ä", 94) + "x; rm -rf ~", "Deny", approval.Deny},
-		"elsewhere":        {elsewhere, "Allow xcsh to create link?\nOutside the folder: /etc/x", "Allow", approval.Once},
-		"protected":        {warned, "Allow xcsh to create link?\nChanges a protected file: .envrc\nChanges a protected file: .vscode/x", "Deny", approval.Deny},
-		"named":            {named, "Allow xcsh to run this command? rm .envrc\nNames a protected file: .envrc", "Deny", approval.Deny},
-		"unsandboxed":      {leaving, "Allow xcsh to run this command? make\nRuns outside the sandbox. The sandbox blocked: write /etc/x | network", "Allow", approval.Once},
-		"no arguments":     {call("bash", ``, tool.Preview{}), "Allow xcsh to use bash? ", "Deny", approval.Deny},
-		"a bound reached":  {call("edit", `{}`, tool.Preview{Title: strings.Repeat("x", 400)}), "Allow xcsh to " + strings.Repeat("x", 400) + "?", "Deny", approval.Deny},
+		"a reading tool": {ofServer("docs"), "Allow xcsh to call find?\nFor this session: all calls of the tool find of the MCP server docs\n" +
+			"All reading tools for this session: all tools of the MCP server docs that say they only read", "Allow all reading tools for this session", approval.SessionWider},
+		"only the tool": {ofServer("docs"), "Allow xcsh to call find?\nFor this session: all calls of the tool find of the MCP server docs\n" +
+			"All reading tools for this session: all tools of the MCP server docs that say they only read", "Allow for this session", approval.Session},
+		"no":              {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "Deny", approval.Deny},
+		"closed":          {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "", approval.Deny},
+		"a long title":    {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "Allow xcsh to " + strings.Repeat("ä", 100) + "… 400 bytes …" + strings.Repeat("ä", 100) + "?", "Deny", approval.Deny},
+		"long arguments":  {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `Allow xcsh to use bash? "` + strings.Repeat("x", 199) + "… 102 bytes …" + strings.Repeat("x", 199) + `"`, "Deny", approval.Deny},
+		"the end of it":   {call("bash", `{}`, tool.Preview{Title: "Run echo " + strings.Repeat("ä", 400) + "x; rm -rf ~"}), "Allow xcsh to run this command? echo " + strings.Repeat("ä", 97) + "… 418 bytes …" + strings.Repeat("ä", 94) + "x; rm -rf ~", "Deny", approval.Deny},
+		"elsewhere":       {elsewhere, "Allow xcsh to create link?\nOutside the folder: /etc/x", "Allow", approval.Once},
+		"protected":       {warned, "Allow xcsh to create link?\nChanges a protected file: .envrc\nChanges a protected file: .vscode/x", "Deny", approval.Deny},
+		"named":           {named, "Allow xcsh to run this command? rm .envrc\nNames a protected file: .envrc", "Deny", approval.Deny},
+		"unsandboxed":     {leaving, "Allow xcsh to run this command? make\nRuns outside the sandbox. The sandbox blocked: write /etc/x | network", "Allow", approval.Once},
+		"no arguments":    {call("bash", ``, tool.Preview{}), "Allow xcsh to use bash? ", "Deny", approval.Deny},
+		"a bound reached": {call("edit", `{}`, tool.Preview{Title: strings.Repeat("x", 400)}), "Allow xcsh to " + strings.Repeat("x", 400) + "?", "Deny", approval.Deny},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,10 +177,14 @@ func TestAMessageBoxAsksForPermission(t *testing.T) {
 func TestAMessageBoxWithoutTheSession(t *testing.T) {
 	t.Parallel()
 	rule := approval.Rule{Line: "x"}
+	cut := ofServer("docs")
+	cut.Preview.Title = strings.Repeat("x", 401)
 	for name, a := range map[string]agent.Approval{
-		"nothing more": call("bash", `{}`, tool.Preview{}),
-		"cut":          allowing(call("bash", `{}`, tool.Preview{Title: strings.Repeat("x", 401)}), rule),
-		"many rules":   allowing(call("bash", `{}`, tool.Preview{}), approval.Rule{Line: strings.Repeat("x", 401)}),
+		"nothing more":   call("bash", `{}`, tool.Preview{}),
+		"cut":            allowing(call("bash", `{}`, tool.Preview{Title: strings.Repeat("x", 401)}), rule),
+		"a long server":  ofServer(strings.Repeat("x", 401)),
+		"a reading tool": cut,
+		"many rules":     allowing(call("bash", `{}`, tool.Preview{}), approval.Rule{Line: strings.Repeat("x", 401)}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,6 +34,8 @@ type server struct {
 	host    *Servers
 	limit   time.Duration // of its answers; 0 is none
 	secrets *secrets
+	ctx     context.Context //nolint:containedctx // ends with the servers, or when the server is replaced
+	end     context.CancelCauseFunc
 
 	mu       sync.Mutex
 	link     *link         // the connection; nil without one; guarded by mu
@@ -103,8 +105,8 @@ func (s *server) start() (*link, *attempt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.host.ctx.Err() != nil:
-		return nil, nil, errClosed
+	case s.ctx.Err() != nil:
+		return nil, nil, context.Cause(s.ctx)
 	case s.link != nil && !s.link.isGone():
 		return s.link, nil, nil
 	case s.attempt != nil:
@@ -128,7 +130,7 @@ func (s *server) isTiredLocked() bool {
 // run starts the server and reads its lists.
 func (s *server) run(a *attempt) {
 	defer close(a.done)
-	ctx, cancel := context.WithTimeout(s.host.ctx, startLimit)
+	ctx, cancel := context.WithTimeout(s.ctx, startLimit)
 	defer cancel()
 	l, err := s.dial(ctx)
 	var found listing
@@ -157,6 +159,9 @@ func (s *server) run(a *attempt) {
 		s.lost(l)
 	}
 	s.host.note(s, "MCP server connected", nil)
+	if s.ctx.Err() != nil {
+		return
+	}
 	s.host.call(s.host.options.Started, s)
 	s.host.call(s.host.options.Changed, s)
 }
@@ -170,7 +175,7 @@ func (s *server) lost(l *link) {
 		s.link, s.err = nil, err
 	}
 	s.mu.Unlock()
-	if mine && s.host.ctx.Err() == nil {
+	if mine && s.ctx.Err() == nil {
 		s.host.note(s, "MCP server disconnected", err)
 	}
 }

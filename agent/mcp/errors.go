@@ -15,6 +15,9 @@ import (
 // errClosed is the reason of calls that are made after Close.
 var errClosed = errors.New("the session has ended")
 
+// errReplaced is the reason of calls of a server whose definition has changed.
+var errReplaced = errors.New("its definition has changed; it starts with the next prompt")
+
 // failure is an error about a server, as a message for the user, with the last lines of its standard error.
 func (s *server) failure(kind fault.Kind, format string, args ...any) *fault.Error {
 	err := fault.New(kind, format, args...)

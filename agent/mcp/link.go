@@ -130,8 +130,8 @@ func (l *link) startError(ctx context.Context, err error) error {
 	switch {
 	case l.remote != nil && l.remote.signIn.Load():
 		return s.wantsSignIn()
-	case errors.Is(context.Cause(ctx), errClosed):
-		return errClosed
+	case errors.Is(context.Cause(ctx), errClosed), errors.Is(context.Cause(ctx), errReplaced):
+		return context.Cause(ctx)
 	case ctx.Err() != nil:
 		return s.silent(startLimit, false)
 	}
@@ -204,7 +204,7 @@ func (l *link) isOver() bool {
 // begin registers a call. The returned context ends with the connection's host, too.
 func (l *link) begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(l.server.host.ctx, func() { cancel(errClosed) })
+	stop := context.AfterFunc(l.server.ctx, func() { cancel(context.Cause(l.server.ctx)) })
 	l.mu.Lock()
 	if l.calls == 0 {
 		l.calling, l.noCalls = context.WithCancel(context.WithoutCancel(ctx))

@@ -43,7 +43,7 @@ func (h *Servers) Known() []Tool {
 func (h *Servers) all() (tools []offered, resources []*server) {
 	var keys []key
 	found := map[key]offered{}
-	for _, s := range h.list {
+	for _, s := range h.servers() {
 		known, _, _ := s.now()
 		for _, r := range known.tools {
 			k := key{s.def.Name, r.name}
@@ -124,7 +124,7 @@ func (h *Servers) Tool(name string) (Tool, error) {
 		i := slices.IndexFunc(all, func(o offered) bool { return o.Server == k.server && o.ServerTool == k.tool })
 		return all[i].Tool, nil
 	}
-	owner := h.server(serverOf(name, namesOf(h.list)))
+	owner := h.server(serverOf(name, namesOf(h.servers())))
 	if owner == nil {
 		return Tool{}, missingTool(name, nil)
 	}
@@ -146,7 +146,29 @@ func (h *Servers) Has(name string) bool {
 	if _, err := h.Tool(name); err == nil {
 		return true
 	}
-	return h.server(serverOf(name, namesOf(h.list))) != nil
+	return h.server(serverOf(name, namesOf(h.servers()))) != nil
+}
+
+// MayHave reports whether a name is one of an existing tool, or could be one of a server whose tools are not known yet.
+func (h *Servers) MayHave(name string) bool {
+	if _, err := h.Tool(name); err == nil {
+		return true
+	}
+	var unknown []string
+	for _, s := range h.servers() {
+		if known, _, _ := s.now(); !known.known {
+			unknown = append(unknown, s.def.Name)
+		}
+	}
+	return MayHave(unknown, name)
+}
+
+// MayHave reports whether a name could be one of a tool of servers of which only the names are known.
+func MayHave(servers []string, name string) bool {
+	if slices.Contains([]string{listName, templatesName, readName, searchName}, name) {
+		return len(servers) > 0
+	}
+	return serverOf(name, servers) != ""
 }
 
 // Document returns the description and the schema of a tool, as an answer to "read xd://NAME".
@@ -168,7 +190,7 @@ func Describe(t tool.Tool) string {
 // Instructions returns the instructions of the connected servers for the system prompt, sorted by the name of the server.
 func (h *Servers) Instructions() []Instruction {
 	var list []Instruction
-	for _, s := range h.list {
+	for _, s := range h.servers() {
 		if known, connected, _ := s.now(); connected && known.instructions != "" && !s.def.NoInstructions {
 			list = append(list, Instruction{s.def.Name, known.instructions})
 		}

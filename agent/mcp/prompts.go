@@ -35,7 +35,7 @@ type PromptArgument struct {
 // Prompts returns the prompts of the connected servers. It starts no server.
 func (h *Servers) Prompts(ctx context.Context) []Prompt {
 	var all []Prompt
-	for _, s := range h.list {
+	for _, s := range h.servers() {
 		s.mu.Lock()
 		l := s.link
 		s.mu.Unlock()

@@ -19,11 +19,11 @@ const defaultWait = 10 * time.Second
 type Servers struct {
 	options Options
 	log     *zap.Logger
-	list    []*server
 	ctx     context.Context //nolint:containedctx // ends with Close
 	end     context.CancelCauseFunc
 
 	mu     sync.Mutex
+	list   []*server      // never changed in place; guarded by mu
 	closed bool           // guarded by mu
 	work   sync.WaitGroup // starts and readings of lists; added to with mu
 	active []string       // names of tools that search_tools has activated, the last one last; guarded by mu
@@ -43,20 +43,90 @@ func New(o Options) *Servers {
 	}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	for _, def := range o.Servers {
-		if h.server(def.Name) == nil {
-			h.list = append(h.list, &server{def: def, host: h, limit: def.timeout(o.Dialect), secrets: newSecrets(def)})
+		if named(h.list, def.Name) == nil {
+			h.list = append(h.list, h.make(def))
 		}
 	}
 	return h
 }
 
+func (h *Servers) make(def Server) *server {
+	s := &server{def: def, host: h, limit: def.timeout(h.options.Dialect), secrets: newSecrets(def)}
+	s.ctx, s.end = context.WithCancelCause(h.ctx)
+	return s
+}
+
+// Update replaces the definitions. A server of which same reports true stays as it is, and of its new definition only the name is used.
+// The others end, with everything that they started, and start again when they are needed. It returns an error of ctx if that takes longer.
+func (h *Servers) Update(ctx context.Context, defs []Server, same func(name string) bool) error {
+	h.mu.Lock()
+	before := h.list
+	var list []*server
+	for _, def := range defs {
+		if named(list, def.Name) != nil {
+			continue
+		}
+		s := named(before, def.Name)
+		if s == nil || !same(def.Name) {
+			s = h.make(def)
+		}
+		list = append(list, s)
+	}
+	h.list = list
+	h.mu.Unlock()
+	var all sync.WaitGroup
+	for _, s := range before {
+		if !slices.Contains(list, s) {
+			s.end(errReplaced)
+			all.Go(s.finish)
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// finish ends the connection of a server whose context has ended.
+func (s *server) finish() {
+	s.mu.Lock()
+	a := s.attempt
+	s.mu.Unlock()
+	if a != nil { // no other one follows
+		<-a.done
+	}
+	s.mu.Lock()
+	l := s.link
+	s.mu.Unlock()
+	if l != nil {
+		l.awaitCalls()
+		l.close()
+	}
+}
+
+// servers returns the servers in the order of their definitions.
+func (h *Servers) servers() []*server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.list
+}
+
 // server returns the server of a name, nil if there is none.
-func (h *Servers) server(name string) *server {
-	i := slices.IndexFunc(h.list, func(s *server) bool { return s.def.Name == name })
+func (h *Servers) server(name string) *server { return named(h.servers(), name) }
+
+func named(list []*server, name string) *server {
+	i := slices.IndexFunc(list, func(s *server) bool { return s.def.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return h.list[i]
+	return list[i]
 }
 
 // goes runs work that Close waits for. It reports false if Close was called.
@@ -102,8 +172,9 @@ type State struct {
 
 // States returns the states of all servers in the order of their definitions. It starts none.
 func (h *Servers) States() []State {
-	states := make([]State, 0, len(h.list))
-	for _, s := range h.list {
+	list := h.servers()
+	states := make([]State, 0, len(list))
+	for _, s := range list {
 		known, connected, err := s.now()
 		state := State{
 			Name: s.def.Name, Transport: s.def.Transport, Source: s.def.Source, Connected: connected,
@@ -143,7 +214,7 @@ func (h *Servers) awaitStarts(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, h.options.Wait)
 	defer cancel()
 	var all sync.WaitGroup
-	for _, s := range h.list {
+	for _, s := range h.servers() {
 		known, connected, err := s.now()
 		if connected || known.known {
 			continue // its next call connects again
@@ -174,7 +245,7 @@ func (s *server) isStarting() bool {
 func (h *Servers) Settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
-	for _, s := range h.list {
+	for _, s := range h.servers() {
 		s.mu.Lock()
 		reading := s.reading
 		s.mu.Unlock()
@@ -201,16 +272,8 @@ func (h *Servers) Close(ctx context.Context) error {
 		defer close(done)
 		h.work.Wait()
 		var all sync.WaitGroup
-		for _, s := range h.list {
-			s.mu.Lock()
-			l := s.link
-			s.mu.Unlock()
-			if l != nil {
-				all.Go(func() {
-					l.awaitCalls()
-					l.close()
-				})
-			}
+		for _, s := range h.servers() {
+			all.Go(s.finish)
 		}
 		all.Wait()
 	}()

@@ -516,6 +516,85 @@ func TestResourcesAreListedAndRead(t *testing.T) {
 	require.Error(t, err)
 }
 
+// An update ends the servers that change, with their calls and starts, and leaves the others as they are.
+func TestServersAreReplacedOneByOne(t *testing.T) {
+	t.Parallel()
+	one, first := probeServer(t, "ok")
+	two, second := probeServer(t, "ok")
+	late, third := probeServer(t, "hang")
+	two.Name, late.Name = "two", "late"
+	k := begin(t, pi(), one, two)
+	k.Tools(t.Context())
+	hang, err := k.Tool("mcp__two__hang")
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := hang.RunWithin(t.Context(), k.env(), json.RawMessage(`{}`))
+		ended <- err
+	}()
+	require.Eventually(t, func() bool { return received(t, second, "tools/call") }, limit, time.Millisecond)
+	same := func(name string) bool { return name == one.Name }
+	require.NoError(t, k.Update(t.Context(), []mcp.Server{late, {Name: one.Name}}, same))
+	require.ErrorContains(t, <-ended, "its definition has changed")
+	isGone(t, starts(t, second)...)
+	echo, err := k.Tool("mcp__Probe_One__echo")
+	require.NoError(t, err)
+	r, err := echo.RunWithin(t.Context(), k.env(), json.RawMessage(`{"text":"hi"}`))
+	require.NoError(t, err)
+	require.Equal(t, "echo: hi", said(r))
+	require.Len(t, starts(t, first), 1)
+	_, err = k.Tool("mcp__two__echo")
+	require.Error(t, err)
+
+	// A server that is starting ends, too.
+	go func() { ended <- k.Reconnect(t.Context(), "late") }()
+	require.Eventually(t, func() bool { return len(starts(t, third)) > 0 }, limit, time.Millisecond)
+	require.NoError(t, k.Update(t.Context(), []mcp.Server{{Name: one.Name}}, same))
+	require.Error(t, <-ended)
+	isGone(t, starts(t, third)...)
+	require.Len(t, k.States(), 1)
+}
+
+// A resource has an address as models of oh-my-pi write it. With several servers it is read from the one that has it.
+func TestResourcesByAddress(t *testing.T) {
+	t.Parallel()
+	one, _ := probeServer(t, "ok")
+	two, path := probeServer(t, "ok", mcptest.ResourceName+"=other")
+	two.Name = "second"
+	k := begin(t, pi(), one, two)
+	_, _, ok, err := k.Resource(t.Context(), "mcp://probe://doc/1")
+	require.NoError(t, err)
+	require.False(t, ok, "no server was started")
+	k.Tools(t.Context())
+	for address, want := range map[string]string{
+		"mcp://probe://doc/1":     `{"server":"Probe-One","uri":"probe://doc/1"}`,
+		"mcp://other://doc/1":     `{"server":"second","uri":"other://doc/1"}`,
+		" @MCP://other://doc/a&b": `{"server":"second","uri":"other://doc/a&b"}`, // a template's
+	} {
+		tl, args, ok, err := k.Resource(t.Context(), address)
+		require.NoError(t, err, address)
+		require.True(t, ok, address)
+		require.Equal(t, want, string(args))
+		require.True(t, tl.Changes, "it needs permission")
+	}
+	require.False(t, received(t, path, "resources/read"), "nothing is read before the permission")
+	tl, args, _, err := k.Resource(t.Context(), "mcp://other://doc/7")
+	require.NoError(t, err)
+	r, err := tl.RunWithin(t.Context(), k.env(), args)
+	require.NoError(t, err)
+	require.Equal(t, "contents of other://doc/7", said(r))
+	for address, want := range map[string]string{
+		"mcp://":                               "Write the address of the resource after mcp://",
+		"mcp://none/\n\x1b":                    "No MCP server has a resource none/",
+		"mcp://" + strings.Repeat("x", 10<<10): "Write the address",
+	} {
+		_, _, ok, err := k.Resource(t.Context(), address)
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "\x1b")
+		require.True(t, ok)
+	}
+}
+
 func TestPromptsAreSlashCommands(t *testing.T) {
 	t.Parallel()
 	def, _ := probeServer(t, "ok")

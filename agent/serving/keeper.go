@@ -3,7 +3,6 @@ package serving
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,14 +61,14 @@ func New(c Config) *Keeper {
 // set are servers that run, with what the user knows of them.
 type set struct {
 	*mcp.Servers
-	key     string
-	defined []Definition
 	session string // whose activated tools the servers have
 
 	version atomic.Int64 // counts the changes that the next request has to have
 
 	mu       sync.Mutex
-	starting map[string]int    // starts whose change joins at the next prompt only; guarded by mu, like all below
+	wanted   Wanted            // guarded by mu, like all below
+	key      string            // of wanted
+	starting map[string]int    // starts whose change joins at the next prompt only
 	started  map[string]bool   // the user knows
 	reasons  map[string]string // that the user knows, by server
 }
@@ -117,7 +116,9 @@ func (k *Keeper) use(ctx context.Context, w Wanted) *set {
 	switch {
 	case closed:
 		return nil
-	case s != nil && s.key == key:
+	case s != nil && s.is(key):
+	case s != nil && s.takes(w):
+		k.update(ctx, s, w, key)
 	default:
 		k.replace(ctx, nil)
 		if s = nil; len(w.Servers) > 0 {
@@ -158,15 +159,8 @@ func (k *Keeper) replace(ctx context.Context, s *set) bool {
 }
 
 func (k *Keeper) make(ctx context.Context, w Wanted, key string) *set {
-	s := &set{key: key, defined: w.Servers, starting: map[string]int{}, started: map[string]bool{}, reasons: map[string]string{}}
-	for _, p := range w.Problems {
-		k.notify(p)
-	}
-	for _, d := range w.Servers {
-		for _, p := range d.problems {
-			k.notify("The MCP server \"" + d.Name() + "\" of " + d.server.Source + ": " + p)
-		}
-	}
+	s := &set{key: key, wanted: w, starting: map[string]int{}, started: map[string]bool{}, reasons: map[string]string{}}
+	k.notifyProblems(w, w.Servers)
 	o := mcp.Options{
 		Servers: complete(ctx, w.Servers, k.cfg.Run), Dialect: w.Program, Cwd: w.Cwd, Env: k.cfg.Env, Version: k.cfg.Version, Log: k.cfg.Log,
 		Wait:    k.cfg.Wait,
@@ -184,6 +178,18 @@ func (k *Keeper) make(ctx context.Context, w Wanted, key string) *set {
 	}
 	s.Servers = mcp.New(o)
 	return s
+}
+
+// notifyProblems shows the user what cannot be used of wanted servers, and of the definitions of some of them.
+func (k *Keeper) notifyProblems(w Wanted, of []Definition) {
+	for _, p := range w.Problems {
+		k.notify(p)
+	}
+	for _, d := range of {
+		for _, p := range d.problems {
+			k.notify("The MCP server \"" + d.Name() + "\" of " + d.server.Source + ": " + p)
+		}
+	}
 }
 
 // ask asks the user the question of a server.
@@ -206,12 +212,11 @@ func (k *Keeper) started(s *set, server string) {
 	s.started[server] = true
 	s.starting[server]++
 	delete(s.reasons, server)
+	d, ok := s.wanted.named(server)
 	s.mu.Unlock()
-	i := slices.IndexFunc(s.defined, func(d Definition) bool { return d.Name() == server })
-	if !first || i < 0 {
+	if !first || !ok {
 		return
 	}
-	d := s.defined[i]
 	verb := "Started "
 	if d.server.URL != "" {
 		verb = "Connected to "

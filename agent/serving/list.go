@@ -42,7 +42,7 @@ func (k *Keeper) List(w Wanted) []State {
 	k.mu.Lock()
 	s := k.set
 	k.mu.Unlock()
-	if s != nil && s.key == w.key() {
+	if s != nil && s.is(w.key()) {
 		known = s.States()
 	}
 	list := []State{}
@@ -72,6 +72,25 @@ func (s *State) add(m mcp.State) {
 	default:
 		s.State = Disconnected
 	}
+}
+
+// MayHave reports whether a name is one of a tool of the wanted servers. A server whose tools are not known yet may have any whose
+// name begins as those of its tools do. It starts none.
+func (k *Keeper) MayHave(w Wanted, name string) bool {
+	k.mu.Lock()
+	s := k.set
+	k.mu.Unlock()
+	if s == nil || !s.is(w.key()) {
+		return mcp.MayHave(namesOf(w.Servers), name)
+	}
+	return s.MayHave(name)
+}
+
+func namesOf(list []Definition) (names []string) {
+	for _, d := range list {
+		names = append(names, d.Name())
+	}
+	return names
 }
 
 // Document returns a tool whose result is the description of another one and its schema.

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync"
 
@@ -87,6 +88,15 @@ func (t *Turn) Find(name string) (found tool.Tool, ok bool, err error) {
 	}
 	m, err := t.set.Tool(name)
 	return m.Tool, true, err
+}
+
+// Resource returns the call that reads the resource of omp's address of it, "mcp://URI". ok is false if no server has resources.
+func (t *Turn) Resource(ctx context.Context, address string) (found tool.Tool, args json.RawMessage, ok bool, err error) {
+	if t == nil || t.set == nil {
+		return tool.Tool{}, nil, false, nil
+	}
+	m, args, ok, err := t.set.Resource(ctx, address)
+	return m.Tool, args, ok, err
 }
 
 const instructionsHead = `

@@ -47,6 +47,14 @@ type user struct {
 
 func newUser(t *testing.T, replies ...providertest.Reply) *user {
 	t.Helper()
+	u := newUserWithoutPrograms(t, replies...)
+	u.install(piProgram)
+	return u
+}
+
+// newUserWithoutPrograms is a user who has no program on the PATH.
+func newUserWithoutPrograms(t *testing.T, replies ...providertest.Reply) *user {
+	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	u := &user{t: t, service: newService(t, provider.AnthropicMessages), home: filepath.Join(root, "home"), work: filepath.Join(root, "work")}
@@ -55,7 +63,6 @@ func newUser(t *testing.T, replies ...providertest.Reply) *user {
 	u.service.Script("theirs", replies...)
 	bin := filepath.Join(root, "bin")
 	require.NoError(t, os.MkdirAll(bin, 0o700))
-	u.install(piProgram)
 	return u
 }
 

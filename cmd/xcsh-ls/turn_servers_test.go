@@ -105,10 +105,12 @@ func TestServersOfTheUser(t *testing.T) {
 		providertest.Reply{ToolCalls: calls("read", map[string]any{"path": "xd://mcp__probe_one_x_echo"})},
 		providertest.Reply{ToolCalls: calls("mcp_probe_one_x_progress", map[string]any{})},
 		providertest.Reply{ToolCalls: calls("mcp_probe_one_x_gone", map[string]any{})},
+		providertest.Reply{ToolCalls: calls("read", map[string]any{"path": "mcp://probe://doc/1"})},
 		providertest.Reply{Text: "Done."})
 	carry(t, ed, "xcsh.prompt", lsptest.Fields{"text": "go"})
 	requests := m.Requests()
-	require.Len(t, requests, 8)
+	require.Len(t, requests, 9)
+	require.Equal(t, "contents of probe://doc/1", lastResult(t, requests[8]))
 	require.True(t, declares(requests[0], "mcp_probe_one_x_echo"), requests[0].Tools)
 	require.Equal(t, requests[0].Tools, requests[7].Tools)
 	require.Equal(t, requests[0].System, requests[7].System)
@@ -139,7 +141,7 @@ func TestServersOfTheUser(t *testing.T) {
 	}, patience, tick)
 	m.Script("m", providertest.Reply{Text: "Hello."})
 	require.Contains(t, string(carry(t, ed, "xcsh.prompt", lsptest.Fields{"text": "/Probe-One.x:greet who=\"the World\" how=loudly"})), `"expanded":{"name":"Probe-One.x:greet"}`)
-	require.Contains(t, m.Requests()[8].LastText(), "Greet the World loudly")
+	require.Contains(t, m.Requests()[9].LastText(), "Greet the World loudly")
 
 	_, failure := ed.Exec("xcsh.mcp", lsptest.Fields{"action": "reconnect", "server": "Probe-One.x"})
 	require.Nil(t, failure)
@@ -184,6 +186,68 @@ func TestServersThatChangeTheirTools(t *testing.T) {
 	require.Contains(t, lastResult(t, requests[4]), "There is no tool mcp__Probe_One__echo now.")
 	require.Contains(t, m.read(path), `"details":{"server":"Probe-One","tool":"grow"}`)
 	mcptest.Gone(t, probe.Starts(t)...)
+}
+
+// A change of the definition of a server restarts that one alone, and a server that is not defined any more ends alone.
+func TestServersWhoseDefinitionsChange(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, provider.AnthropicMessages)
+	one, two := mcptest.Start(t, "ok"), mcptest.Start(t, "ok")
+	ed := m.opened(lsptest.Fields{"approval": "yolo"})
+	prompt := func(servers map[string]any) providertest.Request {
+		t.Helper()
+		raw, err := json.Marshal(map[string]any{"mcpServers": servers})
+		require.NoError(t, err)
+		m.write(filepath.Join(m.agentDir(), "mcp.json"), string(raw))
+		m.Script("m", providertest.Reply{ToolCalls: calls("mcp_one_echo", map[string]any{"text": "hi"})}, providertest.Reply{Text: "Done."})
+		carry(t, ed, "xcsh.prompt", lsptest.Fields{"text": "go"})
+		all := m.Requests()
+		require.Equal(t, "echo: hi", lastResult(t, all[len(all)-1]))
+		return all[len(all)-1]
+	}
+	require.True(t, declares(prompt(map[string]any{"one": one.Entry(), "two": two.Entry()}), "mcp_two_echo"))
+	other := two.Entry()
+	other["args"] = []string{"another"}
+	require.True(t, declares(prompt(map[string]any{"one": one.Entry(), "two": other}), "mcp_two_echo"))
+	require.Len(t, two.Starts(t), 2)
+	mcptest.Gone(t, two.Starts(t)[0])
+	require.False(t, declares(prompt(map[string]any{"one": one.Entry()}), "mcp_two_echo"))
+	mcptest.Gone(t, two.Starts(t)[1])
+	require.True(t, declares(prompt(map[string]any{"three": two.Entry(), "one": one.Entry()}), "mcp_three_echo"))
+	require.Len(t, one.Starts(t), 1)
+	ed.Shutdown()
+	ed.Exit()
+	mcptest.Gone(t, append(one.Starts(t), two.Starts(t)...)...)
+	require.Equal(t, 1, strings.Count(messagesOf(ed), "Started one ("))
+	require.Equal(t, 2, strings.Count(messagesOf(ed), "Started two ("))
+}
+
+// A session that records its tools has no resource of a server either, by whatever name.
+func TestServersOfASessionWithItsOwnTools(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, provider.AnthropicMessages)
+	m.withServer(".xcsh", "probe")
+	path := filepath.Join(m.agentDir(), "sessions", "--"+strings.ReplaceAll(strings.Trim(m.work, "/"), "/", "-")+"--", "2026-01-01T00-00-00-000Z_0190000000000001.jsonl")
+	m.write(path, `{"type":"session","version":3,"id":"0190000000000001","timestamp":"2026-01-01T00:00:00.000Z","cwd":`+string(rawjson.Quote(m.work))+`}
+{"type":"session_init","id":"aaaaaaaa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","task":"t","tools":["read","mcp_probe_echo","mcp_probe_gone"]}
+{"type":"message","id":"bbbbbbbb","parentId":"aaaaaaaa","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"user","content":"first words","timestamp":1767225601000}}
+`)
+	m.Script("m",
+		providertest.Reply{ToolCalls: calls("mcp_probe_echo", map[string]any{"text": "hi"})},
+		providertest.Reply{ToolCalls: calls("read", map[string]any{"path": "mcp://probe://doc/1"})},
+		providertest.Reply{ToolCalls: calls("read_mcp_resource", map[string]any{"server": "probe", "uri": "probe://doc/1"})},
+		providertest.Reply{ToolCalls: calls("search_tools", map[string]any{"query": "x"})},
+		providertest.Reply{Text: "Done."})
+	code, _, stderr := m.run("run", "--resume", "0190000000000001", "--model", "fake/m", "--approval", "yolo", "go")
+	require.Zero(t, code, stderr)
+	require.NotContains(t, stderr, "don't exist here", "the server may have them")
+	requests := m.Requests()
+	require.Len(t, requests, 5)
+	require.Len(t, requests[0].Tools, 2)
+	require.Equal(t, "echo: hi", lastResult(t, requests[1]))
+	for i, name := range []string{"read", "read_mcp_resource", "search_tools"} {
+		require.Equal(t, "The tool "+name+" is turned off in this session.", lastResult(t, requests[i+2]))
+	}
 }
 
 // A call that is stopped is cancelled at the server.
@@ -279,14 +343,32 @@ func TestServersNeedPermission(t *testing.T) {
 		require.Nil(t, failure)
 		return lastResult(t, m.Requests()[before+1])
 	}
+	// reads returns the result of a call that reads a resource, whose prompt names it and its server.
+	reads := func(decisions ...string) string {
+		t.Helper()
+		before := len(m.Requests())
+		m.Script("m", providertest.Reply{ToolCalls: calls("read", map[string]any{"path": "mcp://probe://doc/1"})}, providertest.Reply{Text: "Done."})
+		prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "go"})
+		for _, d := range decisions {
+			q := ed.WaitRequest("xcsh/approve")
+			require.Contains(t, string(q.Params), `"tool":"read_mcp_resource","args":{"server":"probe","uri":"probe://doc/1"}`)
+			q.Reply(lsptest.Fields{"decision": d})
+		}
+		_, failure := prompt.Wait()
+		require.Nil(t, failure)
+		return lastResult(t, m.Requests()[before+1])
+	}
 	mode := func(name string) { carry(t, ed, "xcsh.setApproval", lsptest.Fields{"mode": name}) }
 
 	require.Contains(t, uses("echo", "deny"), "denied")
 	require.Equal(t, "echo: hi", uses("echo", "once"))
+	require.Contains(t, reads("deny"), "denied")
+	require.Equal(t, "contents of probe://doc/1", reads("once"))
 	mode("auto-edit")
 	require.Equal(t, "echo: hi", uses("echo", "once"))
 	mode("read-only")
 	require.Contains(t, uses("echo"), "read-only")
+	require.Contains(t, reads(), "read-only")
 	mode("ask")
 	require.Contains(t, uses("add_numbers", "workspace"), "3")
 	require.Contains(t, uses("add_numbers"), "3")
@@ -304,6 +386,7 @@ func TestServersNeedPermission(t *testing.T) {
 	require.True(t, declares(m.Requests()[len(m.Requests())-1], "mcp_probe_echo"))
 	require.False(t, declares(m.Requests()[len(m.Requests())-1], "mcp_probe_add_numbers"))
 	require.Contains(t, uses("add_numbers"), "Plan mode is on")
+	require.Contains(t, reads(), "Plan mode is on")
 	carry(t, ed, "xcsh.setMode", lsptest.Fields{"mode": "none"})
 
 	// Another program with the same name has no rules.

@@ -7,6 +7,7 @@ package mcptest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,6 +30,8 @@ const (
 	logName   = "MCP_PROBE_LOG"   // a file that gets its messages
 	GateName  = "MCP_PROBE_GATE"  // an address that is connected to, and read to its end, before it answers
 	ToolsName = "MCP_PROBE_TOOLS" // the number of further tools
+
+	ResourceName = "MCP_PROBE_RESOURCE" // the scheme of its resources, "probe" if it is not set
 )
 
 // Main makes the process the server, if it was started as one. It returns otherwise.
@@ -183,6 +186,8 @@ func (p *probe) run(how string) {
 	}
 }
 
+func scheme() string { return cmp.Or(os.Getenv(ResourceName), "probe") }
+
 func (p *probe) handle(how string, m probeMessage) {
 	switch m.Method {
 	case "initialize":
@@ -200,9 +205,9 @@ func (p *probe) handle(how string, m probeMessage) {
 		p.mu.Unlock()
 		p.answer(m.ID, map[string]any{"tools": tools})
 	case "resources/list":
-		p.answer(m.ID, map[string]any{"resources": []any{map[string]any{"uri": "probe://doc/1", "name": "doc 1", "mimeType": "text/plain"}}, "nextCursor": "more"})
+		p.answer(m.ID, map[string]any{"resources": []any{map[string]any{"uri": scheme() + "://doc/1", "name": "doc 1", "mimeType": "text/plain"}}, "nextCursor": "more"})
 	case "resources/templates/list":
-		p.answer(m.ID, map[string]any{"resourceTemplates": []any{map[string]any{"uriTemplate": "probe://doc/{n}", "name": "docs"}}})
+		p.answer(m.ID, map[string]any{"resourceTemplates": []any{map[string]any{"uriTemplate": scheme() + "://doc/{n}", "name": "docs"}}})
 	case "resources/read":
 		var q struct {
 			URI string `json:"uri"`

@@ -273,6 +273,82 @@ case('an approval accepts keys after a moment without a key press', function()
   settled(chat)
 end)
 
+---@param more? table
+local function remote_prompt(more)
+  return vim.tbl_extend('force', {
+    id = 'm1',
+    tool = 'mcp__tracker_list',
+    args = { state = 'open' },
+    preview = { title = 'Use list of tracker' },
+    rules = { { server = 'tracker', tool = 'list', text = 'all calls of list of tracker' } },
+    wider = { { server = 'tracker', reads = true, text = 'all reading tools of tracker' } },
+  }, more or {})
+end
+
+case('all reading tools of a server can be allowed for the session', function()
+  local server = require('scripted').start()
+  local block = { type = 'toolCall', id = 'm1', name = 'mcp__tracker_list', arguments = {} }
+  server.messages = {
+    { entryId = 'e1', message = { role = 'user', content = 'Which issues are open?' } },
+    { entryId = 'e2', message = { role = 'assistant', content = { block } } },
+  }
+  local approve = require('xcsh.chat.approve')
+  approve.quiet = 3600 * 1000 -- longer than the test: only the user's actions count
+  local chat = open()
+  wait_for(chat, 'mcp__tracker_list')
+  vim.api.nvim_set_current_win(window_of(chat.bufnr))
+  -- Without wider rules, the key answers nothing.
+  local narrow = remote_prompt()
+  narrow.wider = nil
+  server:event({ type = 'approvals_changed', approvals = { narrow } })
+  wait_for(chat, '\nd  deny')
+  eq(nil, text_of(chat):find('\nS  allow'))
+  at(chat, 'd  deny')
+  approve.arm(chat)
+  press('S')
+  harness.message('^Only the reading tools of a server can be allowed together%.')
+  server:event({ type = 'approvals_changed', approvals = { remote_prompt() } })
+  wait_for(
+    chat,
+    '\ns  [^\n]+: all calls of list of tracker\nS  [^\n]+: all reading tools of tracker\n'
+  )
+  eq({}, server:args('xcsh.approve'))
+  at(chat, 'S  allow')
+  approve.arm(chat)
+  press('S')
+  eq({ { id = 'm1', decision = 'session-wider' } }, server:wait_for('xcsh.approve'))
+end)
+
+case('the window of an approval offers the answers for all reading tools', function()
+  local approvals = require('xcsh.approvals')
+  ---@param params table
+  ---@param lhs string
+  local function answer(params, lhs)
+    local decision ---@type string?
+    params = vim.tbl_extend('force', params, { cwd = vim.fn.getcwd(), title = 'Use list' })
+    coroutine.wrap(function()
+      decision = approvals.ask(params).decision
+    end)()
+    vim.cmd('XcshApprovals')
+    local lines = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    press(lhs)
+    vim.wait(1000, function()
+      return decision ~= nil
+    end, 1)
+    return decision, lines
+  end
+  for lhs, wanted in pairs({ S = 'session-wider', W = 'workspace-wider', w = 'workspace' }) do
+    local decision, lines = answer(remote_prompt(), lhs)
+    eq(wanted, decision)
+    like('“All reading tools” means: all reading tools of tracker', lines)
+  end
+  -- A scope that is too long to be read is not offered.
+  local long = { { server = 'tracker', reads = true, text = ('x'):rep(1000) } }
+  eq('', approvals.allows_wider(remote_prompt({ wider = long })))
+  local _, lines = answer(remote_prompt({ wider = long }), 'd')
+  eq(nil, lines:find('All reading tools', 1, true))
+end)
+
 case('warnings about a tool call are shown', function()
   local approvals = require('xcsh.approvals')
   local params = {

@@ -74,7 +74,7 @@ case('entries, and the approvals and questions that are pending, are completed',
   eq({}, complete('Xcsh approve id='))
   eq({ 'id=', 'decision=', 'reason=' }, complete('Xcsh approve '))
   eq({ 'decision=' }, complete('Xcsh approve id=x d'))
-  eq({ 'decision=session' }, complete('Xcsh approve id=x decision=s'))
+  eq({ 'decision=session', 'decision=session-wider' }, complete('Xcsh approve id=x decision=s'))
   local server = require('scripted').start()
   require('xcsh').stop()
   server.answers['xcsh.snapshot'] = {

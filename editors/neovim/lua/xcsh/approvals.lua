@@ -8,7 +8,7 @@ local wire = require('xcsh.wire')
 
 local M = {}
 
----@alias xcsh.Decision 'once'|'session'|'workspace'|'deny'
+---@alias xcsh.Decision xcsh.wire.ApprovalDecision
 
 ---@class xcsh.Approval the parameters of xcsh/approve
 ---@field cwd string
@@ -28,6 +28,7 @@ local M = {}
 ---@field unsandboxed? boolean
 ---@field blocked? string[]
 ---@field rules? table[]
+---@field wider? table[] what the wider decisions allow; absent for most calls
 
 ---@class xcsh.WaitingApproval
 ---@field params xcsh.Approval
@@ -75,13 +76,27 @@ end
 ---Longer scopes are not offered, because users would not read them.
 local max_scope = 400 -- bytes
 
----Returns the scope of "session", "" if it adds nothing or is too long for a user to read.
+---Returns the scope of rules, "" if they add nothing or are too long for a user to read.
+---@param rules any
+---@return string
+local function scope(rules)
+  local all = vim.tbl_map(rule_text, wire.tbl(rules))
+  local said, whole = text.clip(table.concat(all, '; '), max_scope)
+  return whole and said or ''
+end
+
+---Returns the scope of "session" and "workspace", "" if they are not offered.
 ---@param params xcsh.Approval
 ---@return string
 function M.allows(params)
-  local all = vim.tbl_map(rule_text, wire.tbl(params.rules))
-  local said, whole = text.clip(table.concat(all, '; '), max_scope)
-  return whole and said or ''
+  return scope(params.rules)
+end
+
+---Returns the scope of "session-wider" and "workspace-wider", "" if they are not offered.
+---@param params xcsh.Approval
+---@return string
+function M.allows_wider(params)
+  return scope(params.wider)
 end
 
 ---Converts "Edit a.lua" to "edit a.lua", for use inside a sentence.
@@ -193,6 +208,11 @@ local function keys_of(entry)
     table.insert(keys, { lhs = { 's' }, does = 'allow for session', run = answer('session') })
     table.insert(keys, { lhs = { 'w' }, does = 'always allow', run = answer('workspace') })
   end
+  if M.allows_wider(entry.params) ~= '' then
+    local session, always = answer('session-wider'), answer('workspace-wider')
+    table.insert(keys, { lhs = { 'S' }, does = 'all reading tools for session', run = session })
+    table.insert(keys, { lhs = { 'W' }, does = 'all reading tools always', run = always })
+  end
   table.insert(keys, { lhs = { 'd' }, does = 'deny', run = answer('deny') })
   return keys
 end
@@ -218,6 +238,10 @@ local function opener(entry)
         '',
         '“Allow for session” and “always allow” apply to: ' .. allows,
       })
+    end
+    local wider = M.allows_wider(entry.params)
+    if wider ~= '' then
+      vim.list_extend(lines, { '', '“All reading tools” means: ' .. wider })
     end
     local diff = wire.str(entry.params.diff):gsub('\n$', '')
     if diff ~= '' then

@@ -1,5 +1,6 @@
 -- The dialogs for questions of the model, of servers and of extensions. Lists and lines use vim.ui,
--- which users can replace. Longer texts get a buffer: :write answers, and closing it cancels.
+-- which users can replace; a longer text gets a buffer, in which :write answers and closing
+-- cancels.
 
 local text = require('xcsh.text')
 local wire = require('xcsh.wire')

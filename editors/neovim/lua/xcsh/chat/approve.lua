@@ -132,6 +132,8 @@ function M.answer(chat, decision)
     return view.notify('This approval has just appeared. Read it, then press the key again.')
   elseif decision == 'session' and approvals.allows(prompt) == '' then
     return view.notify('This call can only be allowed once: press a to allow it or d to deny it.')
+  elseif decision == 'session-wider' and approvals.allows_wider(prompt) == '' then
+    return view.notify('Only the reading tools of a server can be allowed together.')
   end
   -- The same key, pressed twice, must not answer the next question.
   for id in pairs(armed[chat.bufnr]) do

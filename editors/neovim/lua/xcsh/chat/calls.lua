@@ -112,6 +112,7 @@ local function question(page, prompt)
     unsandboxed = prompt.unsandboxed,
     blocked = prompt.blocked,
     rules = prompt.rules,
+    wider = prompt.wider,
   }
   local first = #page.lines + 1
   page:add_all(approvals.question(params), 'XcshApproval')
@@ -123,6 +124,10 @@ local function question(page, prompt)
   page:add('a  allow', 'XcshApproval')
   if allows ~= '' then
     page:add('s  allow for this session: ' .. allows, 'XcshApproval')
+  end
+  local wider = approvals.allows_wider(params)
+  if wider ~= '' then
+    page:add('S  allow for this session: ' .. wider, 'XcshApproval')
   end
   page:add('d  deny', 'XcshApproval')
   if diff ~= '' and params.tool ~= 'exit_plan_mode' then

@@ -80,6 +80,12 @@ M.conversation = {
     does = 'allow it and similar calls for this session',
     run = answer('session'),
   },
+  {
+    modes = { 'n' },
+    lhs = 'S',
+    does = 'allow all reading tools of its server for this session',
+    run = answer('session-wider'),
+  },
   { modes = { 'n' }, lhs = 'd', does = 'deny it', run = answer('deny') },
   {
     modes = { 'n' },
