@@ -331,6 +331,10 @@ case('the window of an approval offers the answers for all reading tools', funct
     end)()
     vim.cmd('XcshApprovals')
     local lines = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    -- The footer is as wide as the window at most: the last keys would be cut off.
+    local footer = vim.api.nvim_win_get_config(0).footer[1][1]
+    like(' d deny · q later $', footer)
+    eq(true, vim.api.nvim_strwidth(footer) <= 76)
     press(lhs)
     vim.wait(1000, function()
       return decision ~= nil
@@ -340,6 +344,7 @@ case('the window of an approval offers the answers for all reading tools', funct
   for lhs, wanted in pairs({ S = 'session-wider', W = 'workspace-wider', w = 'workspace' }) do
     local decision, lines = answer(remote_prompt(), lhs)
     eq(wanted, decision)
+    like('\nS  allow all reading tools for session\nW  always allow all reading tools\n', lines)
     like('“All reading tools” means: all reading tools of tracker', lines)
   end
   -- A scope that is too long to be read is not offered.
