@@ -248,9 +248,16 @@ case('o in the chat opens the review, and :XcshChanges lists the changes of the 
   vim.cmd.edit(path)
   local bufnr, chat = vim.api.nvim_get_current_buf(), chats.open()
   chats.send(chat, 'go')
-  chats.wait_for(chat, 'o  review the change in the file')
-  chats.at(chat, 'o  review the change')
-  press('o')
+  local function review()
+    chats.wait_for(chat, 'o  review the change in the file')
+    -- The event that the chat shows can arrive before the request, which has the change.
+    wait('the request', function()
+      return require('xcsh.waiting').count() == 1
+    end)
+    chats.at(chat, 'o  review the change')
+    press('o')
+  end
+  review()
   eq(bufnr, vim.api.nvim_get_current_buf())
   vim.cmd('XcshChanges')
   wait('the list', function()
@@ -261,12 +268,7 @@ case('o in the chat opens the review, and :XcshChanges lists the changes of the 
   vim.api.nvim_set_current_win(chats.window_of(bufnr))
   press('gxK')
   chats.wait_for(chat, 'create b%.txt')
-  -- The event that the chat shows can arrive before the request, which has the change to review.
-  wait('the request', function()
-    return require('xcsh.waiting').count() == 1
-  end)
-  chats.at(chat, 'o  review the change')
-  press('o')
+  review()
   vim.cmd('write')
   chats.settled(chat)
   vim.api.nvim_buf_set_lines(bufnr, 0, 0, false, { 'above', 'above' })
