@@ -41,7 +41,7 @@ func (c *conversation) replay(ctx context.Context) error {
 func (r *replayer) part(ctx context.Context) (more bool, err error) {
 	err = r.c.live.View(func(d *session.Document, leaf session.Leaf) error {
 		if r.shown == 0 {
-			r.leaf = leaf
+			r.leaf, r.omp = leaf, d.Dialect() == session.Omp
 		}
 		path := d.PathTo(r.leaf)
 		for _, i := range path[min(r.shown, len(path)):] {
@@ -69,6 +69,7 @@ type replayer struct {
 	view  *view
 	blobs session.BlobSource
 	todos json.RawMessage // the newest plan
+	omp   bool            // the session is one of oh-my-pi, whose user can change the plan
 	leaf  session.Leaf    // the end of the branch
 	shown int             // the number of its entries that were shown
 }
@@ -81,6 +82,11 @@ func (r *replayer) entry(e session.Entry) {
 		r.compaction(e)
 	case session.TypeBranchSummary:
 		r.view.sendText(updateThoughtChunk, e.ID, e.AsBranchSummary().Summary)
+	case session.TypeCustom:
+		c := e.AsCustom()
+		if phases, ok := todo.ByUser(c.CustomType, c.Data); ok && r.omp {
+			r.todos = phases
+		}
 	case session.TypeCustomMessage:
 		if custom := e.AsCustom(); custom.Display {
 			r.view.sendText(updateAgentChunk, e.ID, session.MessageText(e.Raw))

@@ -311,6 +311,26 @@ func TestReplayOfEverything(t *testing.T) {
 	}
 }
 
+// The plan is the one that the user of oh-my-pi changed last.
+func TestReplayOfAPlanThatTheUserChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const uuid = "019ce210-7893-7fb8-9a3d-1e601c115a0b"
+	w.file(t, strings.Replace(file1, id1, uuid, 1), st.File(
+		`{"type":"title","v":1,"title":"","updatedAt":"2026-01-01T00:00:00.000Z","pad":" "}`, st.Header(uuid, "/w"),
+		st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two"),
+		`{"type":"custom","id":"cccccccc","parentId":"bbbbbbbb","timestamp":"2026-01-01T00:00:00.000Z","customType":"user_todo_edit","data":{"phases":[{"name":"p","tasks":[{"content":"swim","status":"pending"}]}]}}`))
+	c := w.connect(t, object{})
+	c.ok("session/load", object{"sessionId": uuid, "cwd": "/w"})
+	var plans [][]object
+	for _, u := range c.updates(uuid) {
+		if u.Kind == "plan" {
+			plans = append(plans, u.Entries)
+		}
+	}
+	require.Equal(t, [][]object{{{"content": "swim", "priority": "medium", "status": "pending"}}}, plans)
+}
+
 func TestAClientThatSendsServersAndDirectories(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).connect(t, object{})

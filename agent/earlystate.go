@@ -149,7 +149,10 @@ func (r *Reading) SnapshotLast(last int, history bool) (Snapshot, error) {
 		Queues: Queues{Steering: []string{}, FollowUp: []string{}}, Seq: seq,
 	}
 	snap.Messages, snap.Older = r.Newest(paging.Limits{Items: last, Bytes: paging.MaxBytes}, history)
-	if snap.Todos = todosIn(r.view.Context.Messages); snap.Todos == nil && !r.view.Knows("messages") {
+	if snap.Todos, err = newestTodos(r.view.Part, session.AtLast(), true); err != nil {
+		return Snapshot{}, err
+	}
+	if snap.Todos == nil && !r.view.Knows("messages") {
 		snap.Pending = append(snap.Pending, "todos")
 	}
 	snap.Context.pending = true // how full the window is depends on the model, which plan mode may determine

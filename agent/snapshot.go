@@ -26,7 +26,7 @@ type Snapshot struct {
 	Approvals  []approval.Prompt `json:"approvals" jsonschema:"Tool calls with pending approvals."`
 	Questions  []event.Question  `json:"questions" jsonschema:"Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer."`
 	Background []background.Info `json:"background" jsonschema:"Commands that run in the background."`
-	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch."`
+	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch, or of the user's later change in oh-my-pi."`
 	Context    ContextUsage      `json:"contextUsage"`
 	Seq        uint64            `json:"seq"`
 	Pending    []string          `json:"pending,omitempty" jsonschema:"The fields that are null or absent because the session is still being read, beside those of state."`
@@ -121,13 +121,11 @@ func (s *Session) addContext(ctx context.Context, snap *Snapshot, log *session.L
 	for i, m := range c.Messages {
 		snap.Messages[i] = paging.Message{EntryID: c.EntryIDs[i], Message: m}
 	}
-	if snap.Todos = todosIn(c.Messages); snap.Todos == nil {
-		if err := log.View(func(d *session.Document, leaf session.Leaf) (err error) {
-			snap.Todos, err = todosOn(d, leaf)
-			return err
-		}); err != nil {
-			return err
-		}
+	if err := log.View(func(d *session.Document, leaf session.Leaf) (err error) {
+		snap.Todos, err = todosAfter(d, leaf, c.Messages)
+		return err
+	}); err != nil {
+		return err
 	}
 	snap.Context = s.contextUsage(ctx, log, s.tokens(log, c), c.State())
 	return nil

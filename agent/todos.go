@@ -10,7 +10,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// maxPlanResults bounds the tool results in which the newest plan of a branch is looked for.
+// maxPlanResults bounds the entries in which the newest plan of a branch is looked for.
 const maxPlanResults = 4096
 
 // planningTools are the tools by which the model keeps a plan and asks the user, under the names of the program that wrote the
@@ -44,15 +44,25 @@ func (h *host) Todos(context.Context) (plan todo.List, storage string, err error
 }
 
 // todosOn returns the phases of the plan on the branch up to leaf, as they are recorded, so that another branch has its own plan. In a
-// session without any call of the tools it reads nothing.
+// session without any call of the tools it reads no results.
 func todosOn(d *session.Document, leaf session.Leaf) (json.RawMessage, error) {
 	tally, err := d.Tally()
-	if err != nil || tally.Calls[todo.Omp]+tally.Calls[todo.Xcsh] == 0 {
+	if err != nil {
 		return nil, err
+	}
+	return newestTodos(d, leaf, tally.Calls[todo.Omp]+tally.Calls[todo.Xcsh] > 0)
+}
+
+// newestTodos is [todosOn] for a document that may be the end of a session. Results are only looked at if there are any calls.
+func newestTodos(d *session.Document, leaf session.Leaf, called bool) (json.RawMessage, error) {
+	edited := d.Dialect() == session.Omp // whose user can change the plan
+	if !called && !edited {
+		return nil, nil
 	}
 	read := 0
 	for _, i := range slices.Backward(d.PathTo(leaf)) {
-		if d.Role(i) != "toolResult" {
+		edit := edited && d.Type(i) == session.TypeCustom
+		if !edit && (!called || d.Role(i) != "toolResult") {
 			continue
 		}
 		if read++; read > maxPlanResults {
@@ -62,21 +72,32 @@ func todosOn(d *session.Document, leaf session.Leaf) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if phases, ok := todo.Of(e.Message()); ok {
+		if phases, ok := todosOf(e); ok {
 			return phases, nil
 		}
 	}
 	return nil, nil
 }
 
-// todosIn is [todosOn] for the messages of a context, which begins after the last compaction.
-func todosIn(messages []json.RawMessage) json.RawMessage {
-	for _, m := range slices.Backward(messages) {
-		if phases, ok := todo.Of(m); ok {
-			return phases
+// todosOf returns the phases of the plan that an entry records, and whether it records one.
+func todosOf(e session.Entry) (json.RawMessage, bool) {
+	if e.Type != session.TypeCustom {
+		return todo.Of(e.Message())
+	}
+	c := e.AsCustom()
+	return todo.ByUser(c.CustomType, c.Data)
+}
+
+// todosAfter is [todosOn] for a caller that has the messages of the context.
+func todosAfter(d *session.Document, leaf session.Leaf, messages []json.RawMessage) (json.RawMessage, error) {
+	if d.Dialect() != session.Omp { // whose user can change the plan between messages
+		for _, m := range slices.Backward(messages) {
+			if phases, ok := todo.Of(m); ok {
+				return phases, nil
+			}
 		}
 	}
-	return nil
+	return todosOn(d, leaf)
 }
 
 // otherNames are names that the models of other programs use for tools of this one.

@@ -121,7 +121,7 @@ func TestTemplatesInPrompts(t *testing.T) {
 		{"pi", "prompts", "no placeholder", "/t dropped", "no placeholder"},
 		{"pi", "prompts", "{{args}} $1", "/t a", "{{args}} a"},
 		{"omp", "commands", "1=$1 2=$2 all=$@ slice=$@[2] slice2=$@[1:2]", "/t " + words, "1=alpha 2=be ta all=alpha be ta gamma slice=be ta gamma slice2=alpha be ta"},
-		{"omp", "commands", "no placeholder", `/t as "typed"`, "no placeholder\n\nas \"typed\""},
+		{"omp", "commands", "no placeholder", `/t as "typed"`, "no placeholder\n\nas typed"},
 		{"xcsh", "commands", "$1|$@[2]", "/t a b c", "a|b c"},
 		{"xcsh", "commands", "See @x.go and $1", "/t @y.go", "See @x.go and @y.go"},
 	} {

@@ -2,6 +2,7 @@ package commands_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,11 +42,13 @@ func TestTheUserOfOmpChangesThePlan(t *testing.T) {
 				parent = id
 			}
 			g := newGate(late1)
+			open := sync.OnceFunc(func() { close(g.open) })
+			defer open() // also if the test fails
 			env, _ := lateEnv(t, g, lines)
 			do(t, env, "xcsh.resume", args{"target": late1})
 			<-g.read
 			require.Equal(t, tc.want, do(t, env, "xcsh.snapshot", args{"last": 3})["todos"], "early")
-			close(g.open)
+			open()
 			do(t, env, "xcsh.stats", nil)
 			require.Equal(t, tc.want, do(t, env, "xcsh.snapshot", args{"last": 3})["todos"])
 			require.Equal(t, tc.want, do(t, env, "xcsh.snapshot", nil)["todos"])

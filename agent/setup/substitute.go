@@ -113,16 +113,16 @@ var (
 )
 
 // substituteOmp returns a template of oh-my-pi or xcsh with its arguments: $1 first, so that $2 in an argument
-// stays, then $@[2] and $@[1:2], then all of them. Without a placeholder they are added at the end.
+// stays, then $@[2] and $@[1:2], then all of them. Without a placeholder they are added at the end, without their quotes.
 func substituteOmp(body, typed string) string {
 	args := wordsOmp(typed)
-	if !anyArg.MatchString(body) {
-		if typed = strings.TrimSpace(typed); typed != "" {
-			return body + "\n\n" + typed
-		}
-		return body
-	}
 	all := strings.Join(args, " ")
+	if !anyArg.MatchString(body) {
+		if body == "" || all == "" {
+			return body + all
+		}
+		return body + "\n\n" + all
+	}
 	body = bounded(positional, body, func(m []string) string { return argument(args, all, m[1]) })
 	body = bounded(slicesOf, body, func(m []string) string { return slice(args, m[1], m[2]) })
 	body = bounded(allArguments, body, func([]string) string { return all })

@@ -65,6 +65,9 @@ func (l *looking) template(d templateDir, p place, below []string, seen map[stri
 		return
 	}
 	meta, body := frontmatter.Split(text)
+	if meta == nil && l.program == session.Pi { // which trims only what is behind front matter
+		body = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
+	}
 	t := Template{
 		Name: p.base(".md"), Description: frontmatter.Text(meta, "description"), Hint: frontmatter.Text(meta, "argumentHint"),
 		Path: p.full(), Scope: p.scope(), Source: d.source, Body: body, Computed: l.program != session.Pi && strings.Contains(body, "{{"),

@@ -1,5 +1,5 @@
 // Package todo holds the plan that a model keeps in a conversation: phases with tasks. It is read from the results of the tools
-// todo of oh-my-pi and todo_write of xcsh, and written in the form of either, so that the program that the user returns to
+// todo of oh-my-pi and todo_write of xcsh, and from the entries for what the user of oh-my-pi changed in it. It is written in the form of either, so that the program that the user returns to
 // finds it. The package neither reads sessions nor runs tools.
 package todo
 
@@ -71,6 +71,19 @@ func Of(message json.RawMessage) (phases json.RawMessage, ok bool) {
 	}
 	name, _ := rawjson.GetString(message, "toolName")
 	return In(name, rawjson.Get(message, "details"))
+}
+
+// edited is the type of the entry by which oh-my-pi records that the user changed the plan.
+const edited = "user_todo_edit"
+
+// ByUser returns the plan in the data of a custom entry of a type, and whether it has one: those by which oh-my-pi records that the user
+// changed the plan.
+func ByUser(customType string, data json.RawMessage) (phases json.RawMessage, ok bool) {
+	if customType != edited {
+		return nil, false
+	}
+	phases = rawjson.Get(data, "phases")
+	return phases, rawjson.Kind(phases) == '['
 }
 
 // In returns the plan in the details of a successful result of the named tool, and whether it has one.

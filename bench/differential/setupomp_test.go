@@ -57,10 +57,10 @@ func (u *user) omp(file string) *process {
 }
 
 // plan returns the todo list of a running omp.
-func (p *process) plan() string {
-	p.t.Helper()
+func (c *process) plan() string {
+	c.t.Helper()
 	var state struct{ TodoPhases json.RawMessage }
-	require.NoError(p.t, json.Unmarshal(p.call("get_state", nil), &state))
+	require.NoError(c.t, json.Unmarshal(c.call("get_state", nil), &state))
 	return string(state.TodoPhases)
 }
 
@@ -70,6 +70,16 @@ func (u *user) plan(ed *lsptest.Editor) string {
 	var snapshot struct{ Todos json.RawMessage }
 	require.NoError(u.t, json.Unmarshal(u.do(ed, "xcsh.snapshot", lsptest.Fields{}), &snapshot))
 	return string(snapshot.Todos)
+}
+
+// command runs a command of the program, and waits until its record is in the file.
+func (c *process) command(text, record string) {
+	c.t.Helper()
+	c.call("prompt", object{"message": text})
+	require.Eventually(c.t, func() bool {
+		content, err := os.ReadFile(c.file)
+		return err == nil && strings.Contains(string(content), record) && strings.HasSuffix(string(content), "\n")
+	}, time.Minute, 20*time.Millisecond)
 }
 
 // do runs a command of the server and returns its result.
@@ -175,9 +185,10 @@ func TestAConversationOfOmpKeepsItsAbilities(t *testing.T) {
 
 	p := u.omp("")
 	p.prompt("begin", "Begun.")
+	p.command("/todo append Setup Sweep it", "user_todo_edit")
 	begun, file := p.plan(), p.file
 	p.stop()
-	require.Contains(t, begun, "tell it")
+	require.Contains(t, begun, "Sweep it", "the user changed the plan")
 	before, err := os.ReadFile(file)
 	require.NoError(t, err)
 
@@ -213,7 +224,7 @@ func TestAConversationOfOmpKeepsItsAbilities(t *testing.T) {
 	require.Equal(t, plan, planBack, "omp goes on with our results")
 	require.Contains(t, plan, "- [X] read it\n    - [ ] do it (in progress)\n    - [ ] tell it")
 	plan, _ = results(t, requests[5])
-	require.Contains(t, plan, "- [X] read it\n    - [X] do it\n    - [ ] tell it (in progress)")
+	require.Contains(t, plan, "- [X] read it\n    - [X] do it\n    - [ ] tell it (in progress)\n    - [ ] Sweep it")
 	entries, err := os.ReadDir(u.work)
 	require.NoError(t, err)
 	var names []string
@@ -221,4 +232,64 @@ func TestAConversationOfOmpKeepsItsAbilities(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	require.Equal(t, []string{".omp", "AGENTS.md", "notes.txt"}, names, "no address became a file")
+}
+
+// recordsOf returns the entries of a session file that are messages of a type, without what differs from one to the next.
+func recordsOf(t *testing.T, file, customType string) (all []object) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(content)) {
+		var e object
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		if e["customType"] != customType {
+			continue
+		}
+		for _, name := range []string{"id", "parentId", "timestamp"} {
+			delete(e, name)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// What a prompt that names a skill or a command stands for is the same with omp and with us, in the same session.
+func TestPromptsOfOmpStandForTheSameText(t *testing.T) {
+	t.Parallel()
+	u := withOmp(t)
+	require.NoError(t, os.Remove(filepath.Join(u.home, ".omp", "agent", "mcp.json")))
+	u.write("home/.omp/agent/commands/check.md", "---\ndescription: Check\n---\n1=$1 2=$2 9=$9 all=$@ named=$ARGUMENTS slice=$@[2] slice2=$@[1:2] pi=${@:2} again=$1$2\n")
+	u.write("home/.omp/agent/commands/plain.md", "\nLook around.\n\n  Then tell.\n\n")
+	u.write("work/.omp/commands/both.md", "---\ndescription: Both\n---\nThe project's.\n")
+	u.write("home/.omp/agent/commands/both.md", "The user's.\n")
+	prompts := []string{
+		"/skill:pdf-tools extract a.pdf", "/skill:tides", "/check alpha \"be ta\" gamma", "/check", "/check it's \"un closed", "/check $2 b", "/check 'a\\' b\"c d\"e",
+		"/plain", "/plain with \"some words\"", "/both",
+	}
+	u.service.Script("theirs", providertest.Reply{Text: "Done."})
+	p := startProgram(t, ompProgram, u.service, u.home, u.work, "")
+	for _, text := range prompts {
+		p.prompt(text, "Done.")
+	}
+	p.stop()
+	ed := u.editorWith(lsptest.Fields{"engine": "own", "model": "fake/theirs"})
+	u.do(ed, "xcsh.trust", lsptest.Fields{"decision": "all"})
+	u.do(ed, "xcsh.resume", lsptest.Fields{"target": p.file})
+	for _, text := range prompts {
+		require.Contains(t, string(u.do(ed, "xcsh.prompt", lsptest.Fields{"text": text})), "Done.")
+	}
+	ed.Shutdown()
+	requests := u.service.Requests()
+	require.Len(t, requests, 2*len(prompts))
+	for i, text := range prompts {
+		theirs := requests[i].LastText()
+		if rest, found := strings.CutPrefix(theirs, "<system-reminder>\nToday: "); found { // in the first message; ours is in the system prompt
+			_, theirs, _ = strings.Cut(rest, "</system-reminder>\n")
+		}
+		require.NotEqual(t, text, theirs, "omp expands it")
+		require.Equal(t, theirs, requests[len(prompts)+i].LastText(), text)
+	}
+	skills := recordsOf(t, p.file, "skill-prompt")
+	require.Len(t, skills, 4)
+	require.Equal(t, skills[:2], skills[2:], "the records are the same, too")
 }

@@ -1483,7 +1483,7 @@ export interface Snapshot {
   questions: Question[] | null;
   /** Commands that run in the background. */
   background: BackgroundCommand[] | null;
-  /** The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch. */
+  /** The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch, or of the user's later change in oh-my-pi. */
   todos?: unknown;
   contextUsage: ContextUsage;
   seq: number;

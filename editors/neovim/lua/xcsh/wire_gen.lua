@@ -728,7 +728,7 @@
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
 ---@field questions xcsh.wire.Question[]|nil Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer.
 ---@field background xcsh.wire.BackgroundCommand[]|nil Commands that run in the background.
----@field todos? any The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch.
+---@field todos? any The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch, or of the user's later change in oh-my-pi.
 ---@field contextUsage xcsh.wire.ContextUsage
 ---@field seq integer
 ---@field pending? string[]|nil The fields that are null or absent because the session is still being read, beside those of state.
