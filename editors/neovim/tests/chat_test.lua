@@ -331,6 +331,10 @@ case('the window of an approval offers the answers for all reading tools', funct
     end)()
     vim.cmd('XcshApprovals')
     local lines = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    -- The footer is as wide as the window at most: the last keys would be cut off.
+    local footer = vim.api.nvim_win_get_config(0).footer[1][1]
+    like(' d deny · q later $', footer)
+    eq(true, vim.api.nvim_strwidth(footer) <= 76)
     press(lhs)
     vim.wait(1000, function()
       return decision ~= nil
@@ -340,6 +344,7 @@ case('the window of an approval offers the answers for all reading tools', funct
   for lhs, wanted in pairs({ S = 'session-wider', W = 'workspace-wider', w = 'workspace' }) do
     local decision, lines = answer(remote_prompt(), lhs)
     eq(wanted, decision)
+    like('\nS  allow all reading tools for session\nW  always allow all reading tools\n', lines)
     like('“All reading tools” means: all reading tools of tracker', lines)
   end
   -- A scope that is too long to be read is not offered.
@@ -347,6 +352,56 @@ case('the window of an approval offers the answers for all reading tools', funct
   eq('', approvals.allows_wider(remote_prompt({ wider = long })))
   local _, lines = answer(remote_prompt({ wider = long }), 'd')
   eq(nil, lines:find('All reading tools', 1, true))
+end)
+
+---Starts a session with an MCP server of the user, whose tools a model calls one after the other.
+---@param tools string[]
+local function with_notes(tools)
+  local script = assert(package.searchpath('servers', package.path))
+  local server = { command = vim.env.XCSH_TEST_NVIM, args = { '-l', script } }
+  local agent = vim.fs.dirname(harness.folder('.xcsh/agent/sessions'))
+  vim.fn.writefile({ vim.json.encode({ mcpServers = { notes = server } }) }, agent .. '/mcp.json')
+  local replies = {}
+  for i, tool in ipairs(tools) do
+    local call = { id = 'c' .. i, name = 'mcp_notes_' .. tool, args = vim.empty_dict() }
+    replies[i] = { calls = { call } }
+  end
+  replies[#replies + 1] = { text = 'Read all.' }
+  return harness.model(replies)
+end
+
+local reading = 'all tools of the MCP server notes that say they only read'
+
+case('S allows all reading tools of a server for the session', function()
+  with_notes({ 'find', 'count' })
+  local chat = open()
+  send(chat, 'go')
+  wait_for(chat, 'd  deny')
+  at(chat, 'S  allow for this session: ' .. reading)
+  press('S')
+  wait_for(chat, 'Read all%.')
+  settled(chat)
+  like('the result of find.*the result of count', text_of(chat))
+end)
+
+case('W allows all reading tools of a server in the directory', function()
+  local service = with_notes({ 'find' })
+  vim.cmd('XcshPrompt go')
+  local question = harness.permit('W')
+  like('“All reading tools” means: ' .. reading, question)
+  local function answered(count)
+    wait('the answer', function()
+      return #service.requests == count and not harness.execute('xcsh.state').isStreaming
+    end)
+  end
+  answered(2)
+  harness.execute('xcsh.new')
+  local call = { id = 'c9', name = 'mcp_notes_count', args = vim.empty_dict() }
+  vim.list_extend(service.answers, { { calls = { call } }, { text = 'Done.' } })
+  harness.execute('xcsh.prompt', { text = 'go on' })
+  answered(4)
+  local last = service.requests[4].messages
+  eq('the result of count', last[#last].content)
 end)
 
 case('warnings about a tool call are shown', function()

@@ -91,7 +91,10 @@ sessions() {
 check 'a text opens' shows 'hello there'
 check 'the server is ready' grep -q 'initialized' "$work/helix.log"
 
+# The list is longer than the screen, so it is filtered, with less than the name that is looked for.
 keys ':lsp-workspace-command' Enter
+check 'the picker opens' shows 'xcsh.new'
+keys prompt
 check 'the picker has the commands' shows 'xcsh.prompt'
 keys Escape
 check 'the picker closes' shows_not 'xcsh.prompt'

@@ -209,9 +209,10 @@ local function keys_of(entry)
     table.insert(keys, { lhs = { 'w' }, does = 'always allow', run = answer('workspace') })
   end
   if M.allows_wider(entry.params) ~= '' then
+    local names = { S = 'all reading tools for session', W = 'all reading tools always' }
     local session, always = answer('session-wider'), answer('workspace-wider')
-    table.insert(keys, { lhs = { 'S' }, does = 'all reading tools for session', run = session })
-    table.insert(keys, { lhs = { 'W' }, does = 'all reading tools always', run = always })
+    table.insert(keys, { lhs = { 'S' }, does = names.S, unlisted = true, run = session })
+    table.insert(keys, { lhs = { 'W' }, does = names.W, unlisted = true, run = always })
   end
   table.insert(keys, { lhs = { 'd' }, does = 'deny', run = answer('deny') })
   return keys
@@ -241,7 +242,12 @@ local function opener(entry)
     end
     local wider = M.allows_wider(entry.params)
     if wider ~= '' then
-      vim.list_extend(lines, { '', '“All reading tools” means: ' .. wider })
+      vim.list_extend(lines, {
+        '',
+        'S  allow all reading tools for session',
+        'W  always allow all reading tools',
+        '“All reading tools” means: ' .. wider,
+      })
     end
     local diff = wire.str(entry.params.diff):gsub('\n$', '')
     if diff ~= '' then

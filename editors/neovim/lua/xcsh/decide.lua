@@ -6,6 +6,7 @@ local M = {}
 ---@class xcsh.DecisionKey
 ---@field lhs string[]
 ---@field does string
+---@field unlisted? boolean the lines name it, because the footer must fit 80 columns
 ---@field run fun()
 
 ---@class xcsh.DecisionWindow
@@ -22,9 +23,12 @@ Window.__index = Window
 
 ---@param keys xcsh.DecisionKey[]
 local function footer(keys)
-  local parts = vim.tbl_map(function(key)
-    return key.lhs[1] .. ' ' .. key.does
-  end, keys)
+  local parts = {}
+  for _, key in ipairs(keys) do
+    if not key.unlisted then
+      parts[#parts + 1] = key.lhs[1] .. ' ' .. key.does
+    end
+  end
   parts[#parts + 1] = 'q later'
   return table.concat(parts, ' · ')
 end
