@@ -275,10 +275,10 @@ async function twoAtOnce(inline) {
 async function lightBulb(inline) {
   const { model, page } = inline;
   model.answers.push({ text: 'Nothing to change.' });
-  await page.locator('.view-line', { hasText: 'three' }).click();
-  await page.keyboard.press('Home');
-  await page.keyboard.press('Shift+End');
   await until('the menu of the light bulb', async () => {
+    await page.locator('.view-line', { hasText: 'three' }).click(); // again: Escape ends a selection, too
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Shift+End');
     await page.keyboard.press('Control+.');
     const action = page.locator('.action-widget .monaco-list-row', { hasText: 'Change with xcsh…' });
     return action.click({ timeout: 1500 }).then(
