@@ -81,10 +81,15 @@ func (h *Servers) Update(ctx context.Context, defs []Server, same func(name stri
 			all.Go(s.finish)
 		}
 	}
+	return within(ctx, all.Wait)
+}
+
+// within waits for work, which goes on if ctx ends first. It then returns an error of ctx.
+func within(ctx context.Context, work func()) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		all.Wait()
+		work()
 	}()
 	select {
 	case <-done:
@@ -267,22 +272,14 @@ func (h *Servers) Close(ctx context.Context) error {
 	h.closed = true
 	h.mu.Unlock()
 	h.end(errClosed)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	return within(ctx, func() {
 		h.work.Wait()
 		var all sync.WaitGroup
 		for _, s := range h.servers() {
 			all.Go(s.finish)
 		}
 		all.Wait()
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	})
 }
 
 // awaitCalls waits a moment for the calls of a connection, whose contexts have ended.
