@@ -1,6 +1,6 @@
 // Package todo holds the plan that a model keeps in a conversation: phases with tasks. It is read from the results of the tools
-// todo of oh-my-pi and todo_write of xcsh, and from the entries for what the user of oh-my-pi changed in it. It is written in the form of either, so that the program that the user returns to
-// finds it. The package neither reads sessions nor runs tools.
+// todo of oh-my-pi and todo_write of xcsh, and from the entries for what the user of oh-my-pi changed in it. It is written in the
+// form of either, so that the program that the user returns to finds it. The package neither reads sessions nor runs tools.
 package todo
 
 import (
