@@ -3,7 +3,6 @@
 package attack
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,7 +97,7 @@ func TestABlockedToolDoesNotKeepTheEditorFromEnding(t *testing.T) {
 		v.Script("m", providertest.Reply{ToolCalls: c}, providertest.Reply{Text: "waits", Hold: make(chan struct{})})
 		ed := v.edit(nil)
 		prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "go"})
-		v.waitEvent(ed, "tool_execution_end")
+		ed.WaitEvent("tool_execution_end")
 		_, err := ed.Exec("xcsh.abort", nil)
 		require.Nil(t, err)
 		_, err = prompt.Wait()
@@ -106,18 +105,6 @@ func TestABlockedToolDoesNotKeepTheEditorFromEnding(t *testing.T) {
 		ed.Shutdown()
 		ed.Exit()
 		assert.Empty(t, v.locks())
-	}
-}
-
-// waitEvent waits for an event of a session.
-func (v *victim) waitEvent(ed *lsptest.Editor, kind string) {
-	v.t.Helper()
-	for {
-		var e struct{ Event struct{ Type string } }
-		require.NoError(v.t, json.Unmarshal(ed.WaitNotification("xcsh/event"), &e))
-		if e.Event.Type == kind {
-			return
-		}
 	}
 }
 

@@ -81,7 +81,7 @@ func TestStoppingIsNeverRefusedAsBusy(t *testing.T) {
 	v.Script("m", providertest.Reply{Text: "a long answer", Hold: make(chan struct{})})
 	ed := v.edit(nil)
 	prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "go"})
-	v.waitEvent(ed, "message_update")
+	ed.WaitEvent("message_update")
 	var questions []*lsptest.Pending
 	for range more {
 		questions = append(questions, ed.BeginExec("xcsh.setApproval", nil))

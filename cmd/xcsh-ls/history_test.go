@@ -88,7 +88,7 @@ func TestUnansweredPromptIsOfferedAfterACrash(t *testing.T) {
 	listed[0].ID = unanswered.ID // the killed process may not have written it to the database
 	require.Equal(t, []commands.PastPrompt{unanswered, answered}, listed)
 	do(t, ed.Editor, "xcsh.state")
-	require.Contains(t, string(ed.WaitNotification("xcsh/event")), `never answered`)
+	require.Contains(t, string(ed.WaitEvent("notice")), `never answered`)
 	require.Equal(t, []commands.PastPrompt{unanswered, answered}, recordedHistoryOf(t, ed))
 	ed.Shutdown()
 	ed.Exit()

@@ -85,7 +85,7 @@ func TestAPromptNotificationInARestrictedFolder(t *testing.T) {
 	ed, files := restrictedEditor(t)
 	before := contents(t, files)
 	ed.Notify("xcsh/prompt", lsptest.Fields{"text": "hello"})
-	require.Contains(t, string(ed.WaitNotification("xcsh/event")), "xcsh.prompt is disabled because the workspace is not trusted.")
+	require.Contains(t, string(ed.WaitEvent("error")), "xcsh.prompt is disabled because the workspace is not trusted.")
 	require.Equal(t, before, contents(t, files))
 }
 

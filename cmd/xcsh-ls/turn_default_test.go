@@ -34,7 +34,7 @@ func TestTheOnlyProviderThatIsReadyAnswers(t *testing.T) {
 	require.Equal(t, "fake/m", state.Model.String())
 	_, failure := ed.Exec("xcsh.prompt", lsptest.Fields{"text": "Hello"})
 	require.Nil(t, failure)
-	require.Contains(t, string(ed.WaitNotification("xcsh/event")), `"Using fake/m, the only model that is ready to use."`)
+	require.Contains(t, string(ed.WaitEvent("notice")), `"Using fake/m, the only model that is ready to use."`)
 
 	code, stdout, stderr := m.run("run", "Hello")
 	require.Zero(t, code, stderr)
@@ -85,7 +85,7 @@ func TestTheDefaultModelOfPi(t *testing.T) {
 			if c.notice != "" {
 				_, failure := ed.Exec("xcsh.prompt", lsptest.Fields{"text": "Hello"})
 				require.Nil(t, failure)
-				require.Contains(t, string(ed.WaitNotification("xcsh/event")), c.notice)
+				require.Contains(t, string(ed.WaitEvent("notice")), c.notice)
 			}
 		})
 	}

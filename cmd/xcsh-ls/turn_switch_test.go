@@ -54,7 +54,7 @@ func turnWithSwitches(t *testing.T, api provider.API, targets ...string) (bodies
 		"initializationOptions": lsptest.Fields{"model": "fake/m"}, "capabilities": lsptest.Fields{},
 	})
 	turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "second words"})
-	ed.WaitNotification("xcsh/event") // the turn has begun
+	ed.WaitEvent("message_update") // the turn runs, and its answer is held
 	_, failure := ed.Exec("xcsh.followUp", lsptest.Fields{"text": "third words"})
 	require.Nil(t, failure)
 	state := func() json.RawMessage {

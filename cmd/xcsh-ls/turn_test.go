@@ -125,15 +125,10 @@ func eventsSoFar(t *testing.T, ed *lsptest.Editor) []event {
 }
 
 // waitEvent waits for the next event of a type.
-func waitEvent(t *testing.T, ed *lsptest.Editor, typ string) event {
+func waitEvent(t *testing.T, ed *lsptest.Editor, typ string) (e event) {
 	t.Helper()
-	for {
-		var n struct{ Event event }
-		require.NoError(t, json.Unmarshal(ed.WaitNotification("xcsh/event"), &n))
-		if n.Event.Type == typ {
-			return n.Event
-		}
-	}
+	require.NoError(t, json.Unmarshal(ed.WaitEvent(typ), &e))
+	return e
 }
 
 // toolEnds returns the events of completed tool calls so far.

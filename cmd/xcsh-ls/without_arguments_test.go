@@ -292,13 +292,7 @@ func TestNotificationsOfHostsNeverAsk(t *testing.T) {
 		"xcsh/prompt": "Message", "xcsh/steer": "Message", "xcsh/followUp": "Message",
 	} {
 		ed.Notify(method, lsptest.Fields{})
-		for {
-			event := string(ed.WaitNotification("xcsh/event"))
-			if strings.Contains(event, `"type":"error"`) {
-				require.Contains(t, event, question)
-				break
-			}
-		}
+		require.Contains(t, string(ed.WaitEvent("error")), question)
 	}
 }
 

@@ -140,6 +140,21 @@ func (ed *Editor) WaitNotification(method string) json.RawMessage {
 	return m.Params
 }
 
+// WaitEvent returns the next event of a type, and passes over those before it. A test that waits for an effect names the
+// event that proves it: any notice can come first.
+func (ed *Editor) WaitEvent(kind string) json.RawMessage {
+	ed.t.Helper()
+	for {
+		var p struct{ Event json.RawMessage }
+		var e struct{ Type string }
+		require.NoError(ed.t, json.Unmarshal(ed.WaitNotification("xcsh/event"), &p))
+		require.NoError(ed.t, json.Unmarshal(p.Event, &e))
+		if e.Type == kind {
+			return p.Event
+		}
+	}
+}
+
 // Request is a request of the server.
 type Request struct {
 	ed *Editor
