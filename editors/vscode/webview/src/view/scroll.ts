@@ -73,6 +73,9 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
   const anchors = useRef<Anchor[]>([]);
   const tail = useRef(atTail);
   tail.current = atTail;
+  // Where the page or the user left the box. The browser reports later that the page scrolled, or that the content became
+  // shorter. By then the content can have grown, without the user having scrolled up.
+  const was = useRef(0);
 
   const follow = useCallback((on: boolean) => {
     follows.current = on;
@@ -94,7 +97,10 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
   const toEnd = useCallback(() => {
     follow(true);
     page.store.dispatch({ type: 'toEnd' });
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (box.current) {
+      box.current.scrollTop = box.current.scrollHeight;
+      was.current = box.current.scrollTop;
+    }
     note();
   }, [follow, note, page]);
 
@@ -115,6 +121,7 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
       follow(false);
       const space = Math.max(0, el.clientHeight - message.getBoundingClientRect().height);
       el.scrollTop += topOf(el, message) - (top ?? Math.min(space / 2, el.clientHeight / 4));
+      was.current = el.scrollTop;
       note();
     },
     [follow, note],
@@ -132,6 +139,7 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
     if (follows.current && tail.current) el.scrollTop = el.scrollHeight;
     // Other messages are drawn now, for example those of another session.
     else if (anchors.current.length > 0 && !putBack(el, anchors.current)) toEnd();
+    was.current = el.scrollTop;
   }, [toEnd]);
 
   useEffect(() => {
@@ -140,10 +148,10 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
     const size = new ResizeObserver(settle);
     size.observe(content);
     size.observe(el);
-    let last = el.scrollTop;
+    was.current = el.scrollTop;
     const scrolled = () => {
-      const up = el.scrollTop < last;
-      last = el.scrollTop;
+      const up = el.scrollTop < was.current;
+      was.current = el.scrollTop;
       if (!tail.current) follow(false);
       else if (fromEnd(el) <= near) follow(true);
       else if (up) follow(false);

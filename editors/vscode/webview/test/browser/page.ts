@@ -506,6 +506,59 @@ test('messages that arrive while the user reads far from the end move nothing, a
     );
   }));
 
+/** Makes the newest message higher when the page scrolled, before the page knows that it scrolled: as a busy machine does. */
+const growsWithScroll = `document.addEventListener('scroll', function grow() {
+  if (document.querySelector('.more.newer')) return;
+  document.removeEventListener('scroll', grow, true);
+  [...document.querySelectorAll('article.message')].at(-1).style.paddingBlockEnd = '80px';
+  window.grew = true;
+}, true)`;
+
+/** Checks that the page shows the end, and offers no way there. */
+async function atTheEnd(page: Page): Promise<void> {
+  await until(page, 'window.grew');
+  await still(page);
+  assert.equal(
+    await page.evaluate(
+      "(({ scrollHeight, scrollTop, clientHeight }) => Math.round(scrollHeight - scrollTop - clientHeight))(document.querySelector('.scroll'))",
+    ),
+    0,
+  );
+  assert.equal(await page.locator('.to-end').count(), 0);
+}
+
+test('the end is followed from the moment of a jump there', () =>
+  inScene('long', async ({ page }) => {
+    await page.evaluate("window.harness.post({ kind: 'find' })");
+    await page.fill('.find input', 'Question 500:');
+    await page.press('.find input', 'Enter');
+    await page.waitForSelector('article[data-found]');
+    await page.keyboard.press('Escape');
+    for (let more = 150; more < 500; more += 100) {
+      await until(
+        page,
+        `(document.querySelector('.scroll').scrollTop = 1e9) && ${idle} && document.querySelectorAll('article.message').length > ${more}`,
+      );
+    }
+    await still(page);
+    await page.evaluate(growsWithScroll);
+    await page.fill(composer, 'and one more');
+    await page.press(composer, 'Enter');
+    await until(page, "[...document.querySelectorAll('.said')].at(-1).textContent === 'and one more'");
+    await atTheEnd(page);
+  }));
+
+test('the end is followed when a line goes away and others come', () =>
+  inScene('conversation', async ({ page }) => {
+    const padded = (px: number) =>
+      page.evaluate(`document.querySelector('article.message').style.paddingBlockEnd = '${px}px'`);
+    await padded(900);
+    await still(page);
+    await page.evaluate(growsWithScroll);
+    await padded(840);
+    await atTheEnd(page);
+  }));
+
 test('earlier messages are loaded with the keyboard, without a change of the focus', () =>
   inScene('long', async ({ page }) => {
     await page.evaluate("window.harness.heldPages = true; document.querySelector('.more.older button').focus()");
