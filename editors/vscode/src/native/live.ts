@@ -19,6 +19,8 @@ const telling: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>
 export class LiveStates implements vscode.Disposable {
   readonly #states = new Map<string, SessionState>();
   readonly #names = new Map<string, string>(); // of sessions without a title, by id
+  readonly #shown = new Map<string, number>(); // the number of the last message or request with news, by folder
+  #count = 0;
   readonly #changed = new vscode.EventEmitter<string>();
   readonly #subscriptions: vscode.Disposable[];
 
@@ -30,8 +32,7 @@ export class LiveStates implements vscode.Disposable {
       this.#changed,
       host.onNotification('xcsh/sessionChanged', ({ cwd }) => void this.#read(cwd)),
       host.onNotification('xcsh/sessionState', ({ cwd, state }) => {
-        this.#states.set(cwd, state);
-        this.#changed.fire(cwd);
+        this.#show(cwd, ++this.#count, state);
       }),
       // A title can change, by a command of this extension or by another program.
       host.onNotification('xcsh/sessionsChanged', () =>
@@ -44,9 +45,8 @@ export class LiveStates implements vscode.Disposable {
       }),
       host.onDidChangeStatus(({ kind }) => {
         if (kind !== 'running') {
-          const cwds = [...this.#states.keys()];
-          this.#states.clear();
-          cwds.forEach((cwd) => this.#changed.fire(cwd));
+          const after = ++this.#count;
+          [...this.#states.keys()].forEach((cwd) => this.#show(cwd, after, undefined));
         }
       }),
     ];
@@ -61,11 +61,25 @@ export class LiveStates implements vscode.Disposable {
     if (this.host.status.kind !== 'running') {
       return;
     }
+    const asked = ++this.#count;
     try {
       const state = await this.host.request('xcsh.state', { cwd });
-      this.#states.set(cwd, { ...state, ...(await this.#named(state)) });
+      this.#show(cwd, asked, { ...state, ...(await this.#named(state)) });
     } catch (error) {
       this.host.output.info(`state of ${cwd}: ${String(error)}`);
+      this.#show(cwd, asked, undefined);
+    }
+  }
+
+  /** Shows a state, unless a later one is shown: answers can come in any order. */
+  #show(cwd: string, number: number, state: SessionState | undefined): void {
+    if (number < (this.#shown.get(cwd) ?? 0)) {
+      return;
+    }
+    this.#shown.set(cwd, number);
+    if (state) {
+      this.#states.set(cwd, state);
+    } else {
       this.#states.delete(cwd);
     }
     this.#changed.fire(cwd);
