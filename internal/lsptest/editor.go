@@ -19,7 +19,7 @@ import (
 )
 
 // stepTimeout is how long a step waits for the expected message. Only a failing test reaches it.
-const stepTimeout = 20 * time.Second
+const stepTimeout = time.Minute
 
 // Editor is a client of a server that runs in this process. Its steps may be used only by the
 // goroutine of the test.

@@ -1,5 +1,5 @@
 /** How long to wait for a condition, in milliseconds. The machine can be busy. */
-export const patience = 30_000;
+export const patience = 60_000;
 
 const oftenMs = 50;
 
