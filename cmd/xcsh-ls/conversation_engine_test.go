@@ -111,10 +111,7 @@ func TestAnInterfaceAnswersTheQuestionsOfAnEngine(t *testing.T) {
 	require.JSONEq(t, `{"kind":"argumentNeeded","input":"engine","field":"engine","choices":["own","pi"]}`, string(err.Data))
 
 	prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "choose red green"})
-	var asked struct{ Event events.Question }
-	for asked.Event.ID == "" {
-		require.NoError(t, json.Unmarshal(ed.WaitNotification("xcsh/event"), &asked))
-	}
+	ed.WaitEvent("question_asked")
 	var snapshot struct{ Questions []events.Question }
 	require.NoError(t, json.Unmarshal(do(t, ed, "xcsh.snapshot", nil), &snapshot))
 	require.Equal(t, []events.Question{{ID: "q1", Method: "select", Title: "Which?", Options: []string{"red", "green"}}}, snapshot.Questions)

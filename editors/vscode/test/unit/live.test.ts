@@ -6,18 +6,18 @@ import { LiveStates } from '../../src/native/live';
 
 /** The states of a server whose answers the test gives, in the order of their requests. */
 function world() {
-  const told = new Map<string, (params: object) => void>();
+  const listeners = new Map<string, (params: object) => void>();
   const answers: ((state: object) => void)[] = [];
   const host = {
     status: { kind: 'running' },
     output: { info: () => undefined },
-    onNotification: (method: string, listener: (params: object) => void) => void told.set(method, listener),
+    onNotification: (method: string, listener: (params: object) => void) => void listeners.set(method, listener),
     onDidChangeStatus: () => undefined,
     request: () => new Promise((done) => answers.push(done)),
   };
   const states = new LiveStates(host as unknown as Host);
-  const changed = () => told.get('xcsh/sessionChanged')!({ cwd: '/w' });
-  const late = (title: string) => told.get('xcsh/sessionState')!({ cwd: '/w', state: { title } });
+  const changed = () => listeners.get('xcsh/sessionChanged')!({ cwd: '/w' });
+  const late = (title: string) => listeners.get('xcsh/sessionState')!({ cwd: '/w', state: { title } });
   const answer = async (n: number, title: string) => {
     answers[n]!({ title });
     await new Promise(setImmediate);

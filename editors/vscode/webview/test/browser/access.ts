@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 
 import { load, small, violations } from './axe';
-import { inScene, stop, until } from './tab';
+import { find, inScene, stop, until } from './tab';
 import type { Tab } from './tab';
 
 after(stop);
@@ -51,12 +51,6 @@ async function refused(page: Page): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-async function find(page: Page): Promise<void> {
-  await page.evaluate("window.harness.post({ kind: 'find' })");
-  await page.fill('.find input', 'parser');
-  await page.press('.find input', 'Enter');
-}
-
 async function edit(page: Page): Promise<void> {
   await page.press('.find input', 'Escape');
   await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
@@ -95,7 +89,7 @@ const scenes: Scene[] = [
     scene: 'conversation',
     steps: [
       { name: 'conversation', shows: '.fold.open', prepare: openAll },
-      { name: 'find', shows: '[data-found]', within: '.find, [data-found]', prepare: find },
+      { name: 'find', shows: '[data-found]', within: '.find, [data-found]', prepare: (page) => find(page, 'parser') },
       { name: 'edit', shows: '.editing-note', within: '.message.user, .dock', prepare: edit },
       {
         name: 'files',

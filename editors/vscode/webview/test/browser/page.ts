@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 
 import { scenes } from '../../dev/scenes';
-import { called, inScene, sent, stop, until } from './tab';
+import { called, find, inScene, sent, stop, until } from './tab';
 
 after(stop);
 
@@ -529,9 +529,7 @@ async function atTheEnd(page: Page): Promise<void> {
 
 test('the end is followed from the moment of a jump there', () =>
   inScene('long', async ({ page }) => {
-    await page.evaluate("window.harness.post({ kind: 'find' })");
-    await page.fill('.find input', 'Question 500:');
-    await page.press('.find input', 'Enter');
+    await find(page, 'Question 500:');
     await page.waitForSelector('article[data-found]');
     await page.keyboard.press('Escape');
     for (let more = 150; more < 500; more += 100) {
@@ -646,9 +644,7 @@ test('the server searches, and the page jumps to the hits, newest first', () =>
 
 test('a hidden page comes back at the message that was in view', () =>
   inScene('long', async ({ page }) => {
-    await page.evaluate("window.harness.post({ kind: 'find' })");
-    await page.fill('.find input', 'Question 500:');
-    await page.press('.find input', 'Enter');
+    await find(page, 'Question 500:');
     await page.waitForSelector('article[data-found]');
     await until(page, "JSON.parse(sessionStorage.getItem('kept')).place");
     const at = await firstInView(page);

@@ -70,6 +70,13 @@ export async function inScene(
   }
 }
 
+/** Opens the search in the conversation, and searches for a text. */
+export async function find(page: Page, text: string): Promise<void> {
+  await page.evaluate("window.harness.post({ kind: 'find' })");
+  await page.fill('.find input', text);
+  await page.press('.find input', 'Enter');
+}
+
 /** Waits until an expression is true in the page, whose policy forbids the browser's own wait function. */
 export async function until(page: Page, expression: string): Promise<void> {
   const deadline = Date.now() + 30_000;
