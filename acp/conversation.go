@@ -2,7 +2,9 @@ package acp
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,7 +61,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	s.ignored(p)
 	c = &conversation{s: s, cwd: cwd, log: s.log}
 	files := clientFiles{c: c, disk: s.opts.Backend.Disk}
-	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, CanAsk: s.canAsk, AskForm: c.askForm, Warn: c.warn, Pace: s.caughtUp, MCPServers: p.MCPServers})
+	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Texts: clientDocuments{files}, Approve: c.approve, CanAsk: s.canAsk, AskForm: c.askForm, Warn: c.warn, Pace: s.caughtUp, MCPServers: p.MCPServers})
 	defer func() {
 		if err != nil {
 			if closeErr := manager.Close(context.WithoutCancel(ctx)); closeErr != nil {
@@ -85,7 +87,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	c.id = state.SessionID
 	c.env = &commands.Env{
 		Sessions: manager, Store: s.opts.Backend.Store, Finder: s.opts.Backend.Finder, Fs: s.opts.Backend.Fs, Workspace: files,
-		UI: commands.Headless{}, Folders: func() []string { return []string{cwd} }, PDF: s.opts.Backend.PDF, Log: s.log, AskTrust: c.askTrust,
+		UI: commands.Headless{}, Folders: func() []string { return []string{cwd} }, PDF: s.opts.Backend.PDF, Team: s.opts.Backend.Team, Log: s.log, AskTrust: c.askTrust,
 	}
 	c.shown = newView(s, c.id, cwd)
 	c.shown.cost = state.Usage.Cost
@@ -116,6 +118,13 @@ func (s *server) conversation(id string) (*conversation, error) {
 		return c, nil
 	}
 	return nil, fault.New(fault.NotFound, "Session %q is not open; load or resume it first.", fault.OneLine(id))
+}
+
+// opened returns the open conversations.
+func (s *server) opened() []*conversation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.conversations))
 }
 
 // announce records that a session is announced as large. It returns false if it was before.

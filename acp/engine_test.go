@@ -12,6 +12,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/playedengine"
 )
@@ -77,11 +78,11 @@ func TestAnEngineAnswersAClient(t *testing.T) {
 	c := playing(t, nil)
 	id := c.open()
 	u := c.awaitUpdate(id, "the commands of the engine", func(u update) bool {
-		return u.Kind == "available_commands_update" && len(u.Commands) > 9
+		return u.Kind == "available_commands_update" && len(u.Commands) > len(commands.Slashes())
 	})
-	require.Len(t, u.Commands, 10, "ours, and two of the engine's, of which one replaces ours")
-	require.Equal(t, object{"name": "review", "description": "Review the changes", "input": object{"hint": "arguments"}}, u.Commands[8])
-	require.Equal(t, object{"name": "compact", "description": "is theirs", "input": object{"hint": "arguments"}}, u.Commands[9])
+	require.Len(t, u.Commands, len(commands.Slashes())+1, "ours, and two of the engine's, of which one replaces ours")
+	require.Equal(t, object{"name": "review", "description": "Review the changes", "input": object{"hint": "arguments"}}, u.Commands[len(u.Commands)-2])
+	require.Equal(t, object{"name": "compact", "description": "is theirs", "input": object{"hint": "arguments"}}, u.Commands[len(u.Commands)-1])
 	c.awaitUpdate(id, "the models of the engine", func(u update) bool {
 		return u.Kind == "config_option_update" && u.Options[1]["currentValue"] == "mock/large"
 	})

@@ -62,6 +62,9 @@ func dataOf(kind fault.Kind, more map[string]any) json.RawMessage {
 
 // keyMissing reports whether err means that the key for a service is missing or was rejected.
 func keyMissing(err error) bool {
+	if _, ok := errors.AsType[loginNeeded](err); ok {
+		return true
+	}
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Kind != fault.Provider {
 		return false

@@ -17,7 +17,7 @@ type handler func(ctx context.Context, s *server, c *call, params json.RawMessag
 
 // handlers are the requests that are valid once the connection is initialized.
 var handlers = map[string]handler{
-	methodAuthenticate: handleAuthenticate,
+	methodAuthenticate: typed(methodAuthenticate, (*server).authenticate),
 	methodNew:          typed(methodNew, (*server).newSession),
 	methodLoad:         typed(methodLoad, (*server).loadSession),
 	methodResume:       typed(methodResume, (*server).resumeSession),
@@ -39,12 +39,6 @@ func typed[P, R any](method string, run func(*server, context.Context, *call, P)
 		}
 		return run(s, ctx, c, p)
 	}
-}
-
-// handleAuthenticate does nothing: no authentication method is offered, and keys are stored where the
-// programs store them.
-func handleAuthenticate(context.Context, *server, *call, json.RawMessage) (any, []any, error) {
-	return struct{}{}, nil, nil
 }
 
 // handle processes one line of the client. It blocks only while the client does not read.

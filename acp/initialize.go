@@ -17,6 +17,8 @@ type clientInfo struct {
 	notices     bool // messages for the user outside the conversation
 	compaction  bool // updates about compactions
 	forms       bool // questions to the user
+	terminal    bool // the user can log in in a terminal
+	oldTerminal bool // the same, announced in the form before the protocol had it
 }
 
 // initialize initializes the connection. A client of another protocol version receives the server's and decides
@@ -40,7 +42,7 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 			MCP:         mcpCapabilities{HTTP: own, SSE: own},
 		},
 		Agent:       implementation{Name: "xcsh-ls", Title: "xcsh", Version: s.opts.Version},
-		AuthMethods: []struct{}{},
+		AuthMethods: s.authMethods(),
 	}, nil
 }
 
@@ -54,6 +56,8 @@ func clientInfoOf(raw json.RawMessage) clientInfo {
 		notices:     isThere(raw, "session", "notices"),
 		compaction:  isThere(raw, "session", "compaction"),
 		forms:       isThere(raw, "elicitation", "form"),
+		terminal:    isTrue(raw, "auth", "terminal"),
+		oldTerminal: isTrue(raw, "_meta", "terminal-auth"),
 	}
 }
 

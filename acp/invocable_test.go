@@ -9,6 +9,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/trust"
+	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -38,7 +39,7 @@ func withSetup(t *testing.T) *world {
 func (c *client) offered() (names []any) {
 	for _, u := range slices.Backward(c.updates(id1)) {
 		if u.Kind == "available_commands_update" {
-			for _, command := range u.Commands[9:] {
+			for _, command := range u.Commands[len(commands.Slashes()):] {
 				names = append(names, command["name"])
 			}
 			return names
@@ -69,7 +70,7 @@ func TestSkillsAndTemplates(t *testing.T) {
 		{"name": "review", "description": "Review it"},
 		{"name": "skill:pdf-tools", "description": "Extract text", "input": object{"hint": "arguments"}},
 		{"name": "skill:quiet", "description": "Q", "input": object{"hint": "arguments"}},
-	}, list[9:])
+	}, list[len(commands.Slashes()):])
 
 	// The prompt waits for the answer about the folder, and is then expanded.
 	w.models.Script("m", providertest.Reply{Text: "a"}, providertest.Reply{Text: "b"})
@@ -79,7 +80,9 @@ func TestSkillsAndTemplates(t *testing.T) {
 		require.Contains(t, string(q), want)
 	}
 	require.Equal(t, "Deploy now.", w.lastPrompt())
-	c.awaitUpdate(id1, "the folder's own", func(u update) bool { return u.Kind == "available_commands_update" && len(u.Commands) == 13 })
+	c.awaitUpdate(id1, "the folder's own", func(u update) bool {
+		return u.Kind == "available_commands_update" && len(u.Commands) == len(commands.Slashes())+4
+	})
 	require.Equal(t, []any{"deploy", "review", "skill:pdf-tools", "skill:quiet"}, c.offered())
 
 	require.Equal(t, "end_turn", c.prompt(id1, "/skill:quiet"))

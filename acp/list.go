@@ -12,7 +12,7 @@ import (
 // pageSize is the number of sessions per page.
 const pageSize = 50
 
-// listSessions answers session/list: the sessions of a folder, or all of them.
+// listSessions answers session/list: the sessions of a folder and of its project in the team's store, or all of this machine.
 func (s *server) listSessions(ctx context.Context, _ *call, p listParams) (any, []any, error) {
 	args := commands.ListArgs{Scope: "all", Limit: pageSize, Cursor: p.Cursor}
 	if p.Cwd != "" {
@@ -20,6 +20,9 @@ func (s *server) listSessions(ctx context.Context, _ *call, p listParams) (any, 
 			return nil, nil, fault.New(fault.InvalidArgument, "%q is not an absolute path.", p.Cwd).With("field", "cwd")
 		}
 		args.Scope, args.Cwd = "folder", p.Cwd
+		if s.desk.Team != nil {
+			args.Scope = "team"
+		}
 	}
 	page, err := commands.Call[commands.ListResult](ctx, s.opts.Commands, s.desk, "xcsh.list", args)
 	if err != nil {
@@ -27,7 +30,13 @@ func (s *server) listSessions(ctx context.Context, _ *call, p listParams) (any, 
 	}
 	r := listResult{Sessions: []sessionInfo{}, Next: page.NextCursor}
 	for _, info := range page.Sessions {
+		if t := info.Team; t != nil && t.Remote && t.Variant > 0 {
+			continue // another session has its id, by which clients load it
+		}
 		cwd := info.Cwd
+		if info.Team != nil && info.Team.Remote {
+			cwd = filepath.Clean(p.Cwd) // where it is pulled to
+		}
 		if cwd == "" { // a session without a directory can be opened anywhere
 			cwd = filepath.Clean(p.Cwd)
 		}
@@ -38,7 +47,11 @@ func (s *server) listSessions(ctx context.Context, _ *call, p listParams) (any, 
 		if title == "" {
 			title = info.Name
 		}
-		r.Sessions = append(r.Sessions, sessionInfo{SessionID: info.ID, Cwd: cwd, Title: visible.Line(title), UpdatedAt: info.Modified})
+		shown := sessionInfo{SessionID: info.ID, Cwd: cwd, Title: visible.Line(title), UpdatedAt: info.Modified}
+		if info.Team != nil {
+			shown.Meta = &sessionMeta{info.Team}
+		}
+		r.Sessions = append(r.Sessions, shown)
 	}
 	return r, nil, nil
 }

@@ -1,5 +1,7 @@
 package acp
 
+import "github.com/xcsh-ls/xcsh-ls/session/library"
+
 // The messages that only an agent sends or receives, as far as this package uses them. Optional members and
 // unused members are not distinguished: both are omitted.
 
@@ -8,7 +10,30 @@ type initializeResult struct {
 	ProtocolVersion int               `json:"protocolVersion"`
 	Capabilities    agentCapabilities `json:"agentCapabilities"`
 	Agent           implementation    `json:"agentInfo"`
-	AuthMethods     []struct{}        `json:"authMethods"`
+	AuthMethods     []authMethod      `json:"authMethods"`
+}
+
+// authMethod is a way to log in.
+type authMethod struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Type        string   `json:"type,omitempty"`
+	Args        []string `json:"args,omitempty"` // of the terminal method
+
+	Meta *authMeta `json:"_meta,omitempty"`
+}
+
+// authMeta describes the terminal method for clients that are older than its type.
+type authMeta struct {
+	Terminal terminalLogin `json:"terminal-auth"`
+}
+
+// terminalLogin is a command to run in a terminal.
+type terminalLogin struct {
+	Label   string   `json:"label"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
 }
 
 // agentCapabilities are those of an agent of this program.
@@ -35,6 +60,11 @@ type openResult struct {
 	Options   []configOption `json:"configOptions"`
 }
 
+// authenticateParams are the parameters of authenticate.
+type authenticateParams struct {
+	MethodID string `json:"methodId"`
+}
+
 // listParams are the parameters of session/list.
 type listParams struct {
 	Cwd    string `json:"cwd"`
@@ -53,6 +83,13 @@ type sessionInfo struct {
 	Cwd       string `json:"cwd"`
 	Title     string `json:"title,omitempty"`
 	UpdatedAt string `json:"updatedAt,omitempty"`
+
+	Meta *sessionMeta `json:"_meta,omitempty"`
+}
+
+// sessionMeta describes a session in the team's store, in a list.
+type sessionMeta struct {
+	Team *library.Team `json:"xcsh.team"`
 }
 
 // setOptionResult lists all options after a change.

@@ -58,6 +58,9 @@ func (s *server) enter(ctx context.Context, p openParams) (*conversation, error)
 		return c, err
 	}
 	info, err := s.find(ctx, cwd, p.SessionID)
+	if fault.Is(err, fault.NotFound) {
+		info, err = s.pull(ctx, cwd, p.SessionID, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +68,23 @@ func (s *server) enter(ctx context.Context, p openParams) (*conversation, error)
 		return nil, err
 	}
 	return s.open(ctx, p, func(ctx context.Context, live *agent.Session) error { return vetoed(live.Switch(ctx, info.Path)) })
+}
+
+// pull brings a session of the team's store into a file. missing is the error if there is none.
+func (s *server) pull(ctx context.Context, cwd, id string, missing error) (library.Info, error) {
+	path, found, err := s.desk.PullByID(ctx, cwd, id)
+	if err != nil {
+		return library.Info{}, err
+	}
+	if !found {
+		return library.Info{}, missing
+	}
+	info, err := s.opts.Backend.Finder.Describe(path)
+	if err == nil && info.ID != id {
+		err = fault.New(fault.NotFound, "Session %q was pulled as a copy with the ID %s, because another session has its ID. Load that one.", fault.OneLine(id), info.ID).
+			With("path", path)
+	}
+	return info, err
 }
 
 // sameFolder returns an error for a session of another folder, which the client would show in cwd. A

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -117,22 +116,7 @@ func (c *conversation) run(ctx context.Context, accepted func(), blocks []conten
 
 // ready returns an error if a prompt cannot be answered, before anything of it is shown.
 func (c *conversation) ready(ctx context.Context) error {
-	err := c.live.Ready(ctx)
-	f, ok := errors.AsType[*fault.Error](err)
-	if !ok {
-		return err
-	}
-	advised := *f
-	switch provider.NeedOf(err) {
-	case provider.NeedsModel:
-		advised.Message += " Select one in the options of the session, start xcsh-ls acp with --model, or run 'xcsh-ls login' in a terminal."
-	case provider.NeedsKey:
-		if login, _ := f.Data["login"].(string); login != "" { // the message names the commands of another protocol
-			advised.Message = login
-		}
-		advised.Message += fmt.Sprintf(" Run 'xcsh-ls login %v' in a terminal, or choose another model in the options of the session.", f.Data["provider"])
-	}
-	return &advised
+	return c.s.advise(ctx, c.live.Ready(ctx))
 }
 
 // refused reports whether err means that the service refused to answer the prompt.

@@ -154,7 +154,7 @@ func TestSlashCommands(t *testing.T) {
 		names = append(names, command["name"])
 		require.NotEmpty(t, command["description"])
 	}
-	require.Equal(t, []any{"compact", "export", "dump", "share", "fork", "rename", "branch", "plan", "stats"}, names)
+	require.Equal(t, []any{"compact", "export", "dump", "share", "fork", "rename", "branch", "plan", "changes", "rewind", "redo", "stats"}, names)
 	answer := func(words0 string) string {
 		before := len(words(c.updates(id1), "agent_message_chunk"))
 		require.Equal(t, "end_turn", c.prompt(id1, words0))

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/change"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/memory"
@@ -43,6 +44,8 @@ type Backend struct {
 	// PDF returns the text of a PDF file; name is that of the file in messages. ok is false for another file. nil reads none.
 	PDF commands.PDFReader
 
+	Team commands.Team // nil: no team store is set up
+
 	// Sessions returns the manager of one conversation's live session. It is called for every
 	// conversation, and the manager is closed with the conversation.
 	Sessions func(c Client) *agent.Manager
@@ -52,6 +55,7 @@ type Backend struct {
 type Client struct {
 	Cwd     string // the folder of the conversation; "" for none
 	Files   tool.Workspace
+	Texts   change.Documents // the editor's documents for rewinds
 	Approve agent.Asker
 	CanAsk  func() bool               // reports whether the user can be asked questions; nil: not
 	AskForm agent.FormAsker           // asks the user questions
@@ -153,7 +157,7 @@ func newServer(ctx context.Context, o Options) *server {
 	s.desk = &commands.Env{
 		Sessions: o.Backend.Sessions(Client{Files: o.Backend.Disk, Approve: denied, Warn: func(text string) { s.log.Warn(text) }}),
 		Store:    o.Backend.Store, Finder: o.Backend.Finder, Fs: o.Backend.Fs, Workspace: o.Backend.Disk, UI: commands.Headless{},
-		Folders: func() []string { return nil }, Log: s.log,
+		Folders: func() []string { return nil }, Team: o.Backend.Team, Log: s.log,
 	}
 	return s
 }

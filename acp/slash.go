@@ -39,8 +39,11 @@ func (c *conversation) slashCommand(blocks []contentBlock) (command commands.Sla
 
 // runSlash runs a slash command and returns its answer.
 func (c *conversation) runSlash(ctx context.Context, s commands.Slash, args string) (answer string, err error) {
-	if s.Name == "fork" {
+	switch s.Name {
+	case "fork":
 		return c.slashFork(ctx)
+	case "changes":
+		return c.slashChanges(ctx, args)
 	}
 	answer, err = s.Run(ctx, c.env, c.cwd, args)
 	if err == nil && s.Name == "compact" {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
@@ -234,9 +235,18 @@ func TestAPromptWithoutAModelOrKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.model = ""
+	w.models.sources = []provider.Source{{ID: "p", Ready: true, Kind: provider.ServiceSource}, {ID: "q", Ready: true, Kind: provider.LocalSource}}
 	c := w.connect(t, object{})
 	id := c.open()
 	c.refused("session/prompt", object{"sessionId": id, "prompt": []any{text("a")}}, -32603, "Choose a model to start. Select one in the options of the session")
+
+	w = newWorld(t)
+	w.model = ""
+	w.models.sources = []provider.Source{{ID: "p", Kind: provider.ServiceSource}, {ID: "offline", Ready: true, Kind: provider.DemoSource}}
+	c = w.connect(t, object{})
+	id = c.open()
+	e := c.refused("session/prompt", object{"sessionId": id, "prompt": []any{text("a")}}, -32000, "No model can be used yet. Run 'xcsh-ls login' in a terminal")
+	require.Equal(t, "provider", e.Data.Kind)
 
 	w = newWorld(t)
 	w.models.key = fault.New(fault.Provider, "No API key for p. Set P_API_KEY.").With("provider", "p")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/acp"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
@@ -52,6 +53,7 @@ func (f bytesFile) ReadAt(b []byte, off int64) (int, error) {
 // While the client does not read, a session is not replayed any further than its unread messages may be large.
 func TestAReplayWaitsForAClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	synctest.Test(t, func(t *testing.T) {
 		const messages, size = 32, 1 << 20
 		w := newWorld(t)

@@ -46,7 +46,8 @@ type object = map[string]any
 // models are two models with scripted replies: p/m thinks, p/plain does not.
 type models struct {
 	providertest.Scripted
-	key error
+	key     error
+	sources []provider.Source
 }
 
 func (m *models) All(ctx context.Context) []provider.Info {
@@ -71,7 +72,7 @@ func (m *models) Key(context.Context, provider.Model) (string, error) { return "
 
 func (m *models) CheckKey(provider.Model) error { return m.key }
 
-func (*models) Sources(context.Context) []provider.Source { return nil }
+func (m *models) Sources(context.Context) []provider.Source { return m.sources }
 
 // world is a machine with the folder /w.
 type world struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/history"
@@ -27,8 +28,12 @@ type acceptedPrompt struct {
 	mark     *history.Mark // nil when the journal does not have it
 	whole    bool          // the journal has all of it
 	recorded bool          // it is part of the conversation
-	returned bool          // a run gave it back
+	returned time.Time     // when a run gave it back, otherwise zero
 }
+
+// notifyTime is how long a prompt that was given back stays in the journal. Notifications are written later than they are queued, and
+// until then a kill must not lose the prompt. A client that sees the process killed in this time may be offered a prompt that it has.
+const notifyTime = 10 * time.Second
 
 // accept writes a prompt to the journal, before its acceptance is reported.
 func (s *Session) accept(log *session.Log, in Input, message provider.Message) *acceptedPrompt {
@@ -60,7 +65,7 @@ func (a *acceptedPrompts) record(log *session.Log, message json.RawMessage) (kep
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range a.list {
-		if p.session == id && !p.recorded && bytes.Equal(p.message, message) {
+		if p.session == id && !p.recorded && p.returned.IsZero() && bytes.Equal(p.message, message) {
 			p.recorded = true
 			return p.whole
 		}
@@ -74,7 +79,7 @@ func (a *acceptedPrompts) said(log *session.Log, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range a.list {
-		if p.session != id || p.recorded {
+		if p.session != id || p.recorded || !p.returned.IsZero() {
 			continue
 		}
 		if m, err := provider.DecodeMessage(p.message); err == nil && m.PlainText() == text {
@@ -93,16 +98,20 @@ func (a *acceptedPrompts) answered(log *session.Log) {
 }
 
 // runEnded handles the end of a run. Prompts that were queued and not recorded are returned to the
-// client. They stay in the journal until the next run ends, by which time the client must have been
-// notified.
+// client. They stay in the journal until a run ends later than [notifyTime].
 func (a *acceptedPrompts) runEnded(log *session.Log) {
 	a.answered(log)
-	id := log.Header().ID
-	a.settle(func(p *acceptedPrompt) bool { return p.session == id && p.returned }, (*history.Mark).Answered)
+	id, now := log.Header().ID, time.Now()
+	isOver := func(p *acceptedPrompt) bool {
+		return p.session == id && !p.returned.IsZero() && now.Sub(p.returned) >= notifyTime
+	}
+	a.settle(isOver, (*history.Mark).Answered)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range a.list {
-		p.returned = p.returned || p.session == id && !p.recorded
+		if p.session == id && !p.recorded && p.returned.IsZero() {
+			p.returned = now
+		}
 	}
 }
 

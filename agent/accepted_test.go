@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/assert"
@@ -86,7 +87,8 @@ func TestAPromptThatIsGivenBackIsKeptForAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		fs := afero.NewMemMapFs()
-		m := scripted(providertest.Reply{Text: "x", Before: make(chan struct{})}, providertest.Reply{Text: "Answered."})
+		answer := providertest.Reply{Text: "Answered."}
+		m := scripted(providertest.Reply{Text: "x", Before: make(chan struct{})}, answer, answer, answer)
 		w := newWorld(t, fs, withModel(m), withJournal(t, fs))
 		s := w.live(t, "/w")
 		done := promptInBackground(t, s, "one")
@@ -99,8 +101,12 @@ func TestAPromptThatIsGivenBackIsKeptForAWhile(t *testing.T) {
 		require.Equal(t, []string{"two"}, unanswered)
 		require.ElementsMatch(t, []string{"one", "two"}, kept(t, fs), "the session has no file")
 		prompt(t, s, "three")
-		require.Empty(t, kept(t, fs))
+		require.Equal(t, []string{"two"}, kept(t, fs), "the notification may not have been written yet")
 		require.True(t, survives(t, fs, s, "one"))
+		<-time.After(10 * time.Second)
+		prompt(t, s, "two")
+		require.Empty(t, kept(t, fs), "neither the former one nor the same text sent again")
+		require.True(t, survives(t, fs, s, "two"))
 		require.NoError(t, w.Close(t.Context()))
 	})
 }

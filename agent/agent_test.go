@@ -352,7 +352,10 @@ func TestBranchGoesBackBeforeAPrompt(t *testing.T) {
 	require.EqualError(t, err, "Entry zzz not found")
 	after, err := afero.ReadFile(fs, path)
 	require.NoError(t, err)
-	require.Equal(t, before, after, "moving writes nothing")
+	added, ok := strings.CutPrefix(string(after), string(before))
+	require.True(t, ok)
+	require.Equal(t, 2, strings.Count(added, `"customType":"xcsh-ls.branch"`), "each place is marked once")
+	require.Equal(t, 2, strings.Count(added, "\n"))
 
 	_, err = s.Branch(t.Context(), "bbbbbbbb", agent.BranchOptions{Summary: "went another way"})
 	require.NoError(t, err)

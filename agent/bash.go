@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/change/capture"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -34,6 +35,9 @@ func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.
 	if _, err := tool.SaveEdits(ctx, s.m.cfg.Workspace, s.cwd, true); err != nil { // the user knows the unsaved files
 		return nil, err
 	}
+	l := s.ledgerOf(log)
+	looked := l.begin(ctx, capture.Origin{Tool: "bash", Folder: s.cwd}, true)
+	defer looked.end(ctx) // before the command is over for a change of session
 	out, err := s.m.cfg.Shell.Run(ctx, tool.Command{Line: command, Shell: (&host{s: s, log: log}).shell(ctx), Cwd: s.cwd, Keep: s.keeper(log), Own: true}, func(partial tool.Output) {
 		s.emit(log, event.BashUpdate{Text: partial.Output})
 	})
@@ -49,6 +53,7 @@ func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.
 type command struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when it has ended and is recorded
+	end    func()        // of [Manager.BeginShared]
 }
 
 // beginCommand makes a command known to the session that it is recorded in. No change of session
@@ -56,10 +61,19 @@ type command struct {
 func (s *Session) beginCommand(ctx context.Context) (running context.Context, log *session.Log, c *command, err error) {
 	err = s.exclusive(ctx, func() error {
 		log = s.current()
-		if err := log.Claim(); err != nil {
+		end, err := s.m.BeginShared(ctx, log.Path())
+		if err != nil {
 			return err
 		}
-		c = &command{done: make(chan struct{})}
+		if err := log.Claim(); err != nil {
+			end()
+			return err
+		}
+		s.ledgerOf(log).restore()
+		if !s.isRunning() {
+			s.recoverBefore(ctx, log)
+		}
+		c = &command{done: make(chan struct{}), end: end}
 		running, c.cancel = context.WithCancel(ctx)
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -77,6 +91,7 @@ func (s *Session) endCommand(c *command) {
 	s.mu.Lock()
 	delete(s.commands, c)
 	s.mu.Unlock()
+	c.end()
 	close(c.done)
 }
 

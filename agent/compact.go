@@ -34,10 +34,15 @@ func (s *Session) Compact(ctx context.Context, instructions string) (Compaction,
 	var r *run
 	err := s.idle(ctx, "compacting", func() error {
 		log := s.current()
-		if err := s.prepareFor(ctx, log, s.summarising); err != nil {
+		end, err := s.m.BeginShared(ctx, log.Path())
+		if err != nil {
 			return err
 		}
-		r = s.begin(log, func(ctx context.Context, r *run) {
+		if err := s.prepareFor(ctx, log, s.summarising); err != nil {
+			end()
+			return err
+		}
+		r = s.begin(log, end, func(ctx context.Context, r *run) {
 			result, r.out.Err = s.compact(ctx, log, "manual", instructions)
 		})
 		return nil

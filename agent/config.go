@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/change"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
@@ -32,6 +33,12 @@ type Config struct {
 
 	Servers Servers
 
+	Advice Advice // for notices to the user
+
+	Changes ChangeSettings // which changes sessions record
+
+	Shared Shared // nil: sessions are not shared
+
 	Setups     *setup.Finder // finds the set-ups of folders; nil finds nothing
 	Restricted func() bool   // reports whether the editor does not trust the workspace; nil: it does
 
@@ -50,6 +57,7 @@ type Storage struct {
 	TerminalID string         // names the breadcrumb; "" for none
 	InMemory   bool           // sessions never get a file
 	Watch      bool           // notice external changes of session files; needs the real file system
+	Poll       bool           // with Watch: look at the directories at intervals, as on systems that report no changes
 	History    *history.Store // records prompts; nil records nothing. Manager.Close closes it
 	LargeFile  int64          // size in bytes above which a session is announced as large; 0 is 100 MB
 	EarlyFrom  int64          // size in bytes above which [Session.SwitchEarly] shows a session early; 0 is 64 MiB
@@ -103,9 +111,15 @@ type Toolbox struct {
 	Tools     []tool.Tool // the order is part of every request, so it must not change
 	Workspace tool.Workspace
 
+	Documents change.Documents // the open documents of the editor, for rewinds; nil: no documents
+
 	Senses *senses.Senses // what the editor knows about code; nil: there is no editor that can be asked
 
 	Todos bool // the model keeps a plan
+
+	// ShellPath is the program that runs the commands of the model and the user, in place of that of the settings of a
+	// program; "" means that they hold.
+	ShellPath string
 
 	Shell *tool.Shell // runs the user's commands; nil runs none
 
@@ -119,6 +133,11 @@ type Permissions struct {
 	Protected []string               // directories in which every change needs approval
 	Sandbox   bool                   // the tools can run commands with fewer rights than the user's
 	Sensitive func(path string) bool // reports whether the file with this absolute path holds secrets; nil: none does
+
+	// SensitiveNow is Sensitive for many paths at one moment, which costs much less. What it returns is for one goroutine and must not
+	// be kept. nil: as Sensitive.
+	SensitiveNow func() func(path string) bool
+
 	AgentDirs func(dir string) error // fails for an agent directory whose scripts must not run; nil: all may run
 	ShareDirs []string               // agent directories that are searched for a share script, in this order; nil: the first root's
 

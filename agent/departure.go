@@ -22,7 +22,7 @@ type departure struct {
 }
 
 func (s *Session) departure() departure {
-	d := departure{transition: transition{s: s, old: s.current(), change: change{
+	d := departure{transition: transition{s: s, old: s.current(), replacement: replacement{
 		reason: ReasonNew, after: hook.Switch,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "new"},
 		open:   func() (*session.Log, error) { return s.m.create(s.cwd, session.NewOptions{For: s.program()}) },

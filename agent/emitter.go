@@ -14,7 +14,7 @@ import (
 // short enough to look like typing, long enough not to flood an editor.
 const mergeFor = 40 * time.Millisecond
 
-// emitter publishes the events of one session's runs. The first piece of a text is published at once, because somebody waits
+// emitter publishes the events of one session's runs. The first piece of a text is published at once, because the user waits
 // for it; adjacent later ones are merged. No event is dropped, and the order is kept. It is safe for concurrent use.
 type emitter struct {
 	sessionID string

@@ -28,7 +28,7 @@ func (s *Session) ForkFor(ctx context.Context, name string) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return s.change(ctx, change{
+	return s.change(ctx, replacement{
 		needsIdle: true, copiesLive: true,
 		reason: ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork"},

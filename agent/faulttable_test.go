@@ -18,6 +18,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -81,6 +82,7 @@ func rejects(reason string) providertest.Limits {
 // change of a text shows in a review. A service in clients has its rows here.
 func TestFaultTable(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	apis := slices.Sorted(maps.Keys(clients))
 	lines := make([]string, len(faultRows)*len(apis))
 	t.Run("rows", func(t *testing.T) {

@@ -152,7 +152,7 @@ func (s *Session) followBranch(ctx context.Context, branchID string) (out Outcom
 			err = s.reclaim(ctx) // a program is moved there when it is started again
 		}
 		if err == nil {
-			err = s.moveLeaf(ctx, log, b.End, b.End, "")
+			err = s.moveLeaf(ctx, log, b.End, newLeaf{target: b.End, theirs: true})
 		}
 		out.Changed = err == nil
 		return err

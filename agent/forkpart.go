@@ -12,7 +12,7 @@ import (
 // the copy the live one. With [session.Before] the text of the user message is returned.
 // Returns a Busy error while a turn is running.
 func (s *Session) ForkPart(ctx context.Context, path, entryID string, at session.Position) (text string, out Outcome, err error) {
-	out, err = s.change(ctx, change{
+	out, err = s.change(ctx, replacement{
 		needsIdle: true,
 		reason:    ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork", TargetSessionFile: path},

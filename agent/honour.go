@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/configured"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -51,20 +53,25 @@ func (h *host) asked(ctx context.Context, r approval.Request) approval.Request {
 		r.Allowed = true
 	case configured.Deny, configured.NoApproval:
 	}
-	if program, _ := configured.Shell(found); program != "" && r.Tool == "bash" {
-		name := strings.TrimSuffix(filepath.Base(program), ".exe")
-		r.OtherShell = name != "bash" && name != "sh"
+	if program, _ := h.configuredShell(found); program != "" && r.Tool == "bash" {
+		r.OtherShell = !tool.KnownShell(program)
 	}
 	return r
 }
 
 // shell returns how the commands of the conversation are run.
 func (h *host) shell(ctx context.Context) tool.ShellSetup {
-	program, prefix := configured.Shell(h.found(ctx))
+	program, prefix := h.configuredShell(h.found(ctx))
 	if rest, ok := strings.CutPrefix(program, "~/"); ok {
 		program = filepath.Join(h.s.m.setups().Home, filepath.FromSlash(rest))
 	}
 	return tool.ShellSetup{Program: program, Prefix: prefix, Variables: h.variables(ctx)}
+}
+
+// configuredShell returns what [configured.Shell] does, but the flag takes precedence.
+func (h *host) configuredShell(found *setup.Resolved) (program, prefix string) {
+	program, prefix = configured.Shell(found)
+	return cmp.Or(h.s.m.cfg.ShellPath, program), prefix
 }
 
 // variables returns the variables by which commands of a session of pi know it.

@@ -97,3 +97,20 @@ func TestVariablesOfSessionsOfPi(t *testing.T) {
 	}, shown.Variables)
 	require.NoError(t, w.Close(t.Context()))
 }
+
+// The shell of the flag takes precedence over that of a program's settings, whose lines before each command stay.
+func TestTheShellOfTheFlag(t *testing.T) {
+	t.Parallel()
+	fs := withSetups(t)
+	m := scripted(providertest.Reply{ToolCalls: []providertest.Call{{Name: "show", Args: map[string]any{}}}}, providertest.Reply{Text: "One."})
+	var shown tool.ShellSetup
+	w := newWorld(t, fs, append(inProject(fs, m), withTools(showing(&shown)), ofPi(fs), func(c *agent.Config) { c.ShellPath = "/opt/bash" })...)
+	live := w.live(t, "/w")
+	_, err := live.Switch(t.Context(), "/w/s.jsonl")
+	require.NoError(t, err)
+	require.NoError(t, afero.WriteFile(fs, "/home/u/.pi/agent/settings.json", []byte(`{"shellPath":"/bin/zsh","shellCommandPrefix":"set -e"}`), 0o600))
+	prompt(t, live, "go")
+	require.Equal(t, "/opt/bash", shown.Program)
+	require.Equal(t, "set -e", shown.Prefix)
+	require.NoError(t, w.Close(t.Context()))
+}

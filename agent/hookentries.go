@@ -16,7 +16,7 @@ import (
 // between a tool call and its result; a failure is then an event. It implements [hook.Add].
 //
 // Differs: pi appends custom entries at once, and custom messages at the end of the turn.
-func (m *Manager) addEntries(_ context.Context, e hook.Event, _ string, entries []hook.Entry) error {
+func (m *Manager) addEntries(ctx context.Context, e hook.Event, _ string, entries []hook.Entry) error {
 	s := m.Live(e.Cwd)
 	if s == nil {
 		return fault.New(fault.Stale, "The session of %s has ended.", e.Cwd)
@@ -25,11 +25,17 @@ func (m *Manager) addEntries(_ context.Context, e hook.Event, _ string, entries 
 	if log.Header().ID != e.SessionID {
 		return fault.New(fault.Stale, "The session %s is no longer open in %s.", e.SessionID, e.Cwd)
 	}
+	end, err := m.BeginShared(ctx, log.Path())
+	if err != nil {
+		return err
+	}
 	if err := log.Claim(); err != nil { // while the error can still be reported to the hook
+		end()
 		return err
 	}
 	done := make(chan error, 1)
 	s.record(func(held bool) {
+		defer end()
 		err := s.writeEntries(log, entries)
 		if err == nil && !held { // at the end of a run the file is flushed anyway
 			err = log.Flush()

@@ -142,7 +142,12 @@ func TestEntriesOfHooksAndTheRequests(t *testing.T) {
 			_, err := s.live.Branch(t.Context(), firstID(t, s.world, s.live), agent.BranchOptions{})
 			require.NoError(t, err)
 			require.NotEmpty(t, first)
-			require.Contains(t, chain(t, s.fs, s.live.File())[len(entries)], `"content":[{"type":"text","text":"The branch was left."}]`)
+			file, err := afero.ReadFile(s.fs, s.live.File())
+			require.NoError(t, err)
+			lines := strings.Split(strings.TrimSpace(string(file)), "\n")[1+len(entries):]
+			require.Len(t, lines, 2, "the entry of the hook, and the mark of the new leaf")
+			require.Contains(t, lines[0], `"content":[{"type":"text","text":"The branch was left."}]`)
+			require.Contains(t, lines[1], `"xcsh-ls.branch"`)
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/change/wire"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -547,7 +548,7 @@ func TestTheDocumentedFieldsOfEvents(t *testing.T) {
 func reflectedFields() map[string]bool {
 	b, _ := json.Marshal(hook.Event{
 		SessionFile: "x", Reason: "x", TargetSessionFile: "x", PreviousSessionFile: "x", EntryID: "x", Position: "x", OldLeafID: "x",
-		NewLeafID: "x", UserWantsSummary: true, CustomInstructions: "x", WillRetry: true,
+		NewLeafID: "x", UserWantsSummary: true, CustomInstructions: "x", WillRetry: true, Plan: &hook.RewindPlan{},
 	})
 	var members map[string]any
 	_ = json.Unmarshal(b, &members)
@@ -577,8 +578,11 @@ func carriedFields(t *testing.T) map[hook.Name]map[string]bool {
 	_, _, err = s.ForkAt(t.Context(), "bbbbbbbb", session.AtIt)
 	require.NoError(t, err)
 	require.NoError(t, w.Close(t.Context()))
+	rewinds := &veto{}
+	_, rewound, _ := rewinding(t, func(c *agent.Config) { c.Hooks = []hook.Hook{rewinds} })
+	rewindTo(t, rewound, wire.RewindArgs{Before: new("cccccccc")})
 	carried := map[hook.Name]map[string]bool{}
-	for _, e := range h.events() {
+	for _, e := range slices.Concat(h.events(), rewinds.seen) {
 		b, err := json.Marshal(e)
 		require.NoError(t, err)
 		var members map[string]any

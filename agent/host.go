@@ -38,6 +38,8 @@ type host struct {
 
 	program *session.Dialect // set where the session cannot be read
 
+	ahead ahead // of the commands of the turn
+
 	parent *host  // of a subagent: the conversation that it works for; else nil
 	task   string // of a subagent: its name
 
@@ -51,6 +53,8 @@ func (h *host) Record(m json.RawMessage) (string, error) {
 	if err == nil {
 		err = h.secure(m)
 	}
+	h.s.m.wrote(h.log.Path())
+	h.tracked(m, id, was)
 	if !was && h.log.OnDisk() {
 		h.s.leaveBreadcrumb(h.log.Path()) // no change of session left one when this was the first
 		h.s.m.publish(SessionsChanged{Cwd: h.s.cwd})
@@ -60,7 +64,18 @@ func (h *host) Record(m json.RawMessage) (string, error) {
 }
 
 // Emit publishes an event.
-func (h *host) Emit(e event.Event) { h.s.emit(h.log, e) }
+func (h *host) Emit(e event.Event) {
+	switch of := e.(type) {
+	case event.MessageUpdate:
+		if of.Update.Type == event.ToolCallStart {
+			h.called(of.Update.ToolName)
+		}
+	case event.AgentEnd:
+		of.Changes = h.s.turnChanges(h.s.ledgerOf(h.log))
+		e = of
+	}
+	h.s.emit(h.log, e)
+}
 
 // Request makes the next request of the recorded conversation. It waits while the editor does not
 // read its events, so that an unattended turn neither fills the memory nor costs more.
@@ -164,6 +179,7 @@ func (h *host) Find(ctx context.Context, call provider.Block) (m loop.Meant, ok 
 		if setupErr != nil || !own.Allows(m.Tool.Name, m.Tool.Changes) {
 			err = fault.New(fault.Denied, "The tool %s is turned off in this session.", fault.OneLine(call.Name))
 		}
+		m.Tool = h.looking(m.Tool)
 	}
 	return m, ok, err
 }
@@ -183,11 +199,11 @@ func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		if h.s.m.cfg.Setups != nil {
 			t = h.noting(t)
 		}
-		byName[t.Name] = t
+		byName[t.Name] = h.looking(t)
 	}
 	h.accept(byName)
 	return byName, tool.Env{
-		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Background: h.s.background, Reach: h.reach, Shell: h.shell(ctx),
+		Cwd: h.s.cwd, Files: h.s.captured(h.main().log), Keep: h.s.keeper(h.log), Background: h.s.background, Reach: h.reach, Shell: h.shell(ctx),
 		Resource: func(tool, address string, write bool) (string, error) { return h.resource(ctx, tool, address, write) },
 		Abandoned: func(name string) {
 			h.s.m.log.Error("a tool call did not stop and was abandoned", zap.String("tool", name))

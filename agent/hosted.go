@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/change/capture"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/hosting"
@@ -92,18 +93,28 @@ func (m *Manager) folders() []string {
 func (s *Session) newSeat(log *session.Log, c chosen) *hosting.Seat {
 	p := c.program
 	return hosting.New(hosting.Config{
-		Program: p, Plain: c.plain, Session: log, Cwd: s.cwd, Gate: s.gate, Files: s.m.cfg.Workspace, Breaches: &s.breaches,
+		Program: p, Plain: c.plain, Session: log, Cwd: s.cwd, Gate: s.gate, Files: s.captured(log), Breaches: &s.breaches,
 		Engine:  func() (engine.Engine, error) { return s.m.cfg.Programs.Engine(p) },
 		Missing: func() { s.lookAgain(p) },
 		Home:    func() (hosting.Home, error) { return s.home(p) },
 		Place:   func() engine.Place { return s.place() },
-		Emit:    func(e event.Event) { s.emit(log, e) },
+		Emit:    func(e event.Event) { s.emitHosted(log, e) },
 		Queued:  func(steering, followUp []string) { s.showQueue(log, steering, followUp) },
 		OnDisk:  func() { s.appeared(log) },
+		Prompt:  func(entryID string) { s.ledgerOf(log).promptedFirst(entryID) },
+		Back:    func() { s.ledgerOf(log).restore() },
 		Said:    func(text string) { s.accepted.said(log, text) },
 		Left:    s.followEngine,
 		Idle:    s.m.cfg.EngineIdle, Now: s.m.now, Log: s.m.log,
 	})
+}
+
+// emitHosted publishes an event of the program. The program writes a message before its end is reported.
+func (s *Session) emitHosted(log *session.Log, e event.Event) {
+	if _, ended := e.(event.MessageEnd); ended {
+		s.m.wrote(log.Path())
+	}
+	s.emit(log, e)
 }
 
 // place are the conditions in which a program is started.
@@ -183,21 +194,23 @@ func (s *Session) showQueue(log *session.Log, steering, followUp []string) {
 	s.queue.Publish(func(e event.Event) { s.emit(log, e) })
 }
 
-// startHosted begins a run of the program. The caller has the operations.
-func (s *Session) startHosted(log *session.Log, in Input, seat *hosting.Seat) (*run, error) {
+// startHosted begins a run of the program, at whose end it calls end. The caller has the operations.
+func (s *Session) startHosted(ctx context.Context, log *session.Log, in Input, seat *hosting.Seat, end func()) (*run, error) {
 	if !log.Persistent() {
 		return nil, fault.New(fault.NotPersistent, "%s cannot answer in a session without a file.", seat.Program().Name)
 	}
 	if len(in.Images) > 0 && !seat.Status().Can.Images {
 		return nil, fault.New(fault.Denied, "%s takes no images.", seat.Program().Name).With("field", "images")
 	}
+	s.recoverBefore(ctx, log)
+	s.tellHunks(log)
 	if !s.queue.Start() {
 		return nil, errRunning
 	}
 	s.accept(log, in, in.message(s.m.now().UnixMilli()))
 	memory, p := s.historyPrompt(log, in)
 	memory.Add(p)
-	return s.begin(log, func(ctx context.Context, r *run) {
+	return s.begin(log, end, func(ctx context.Context, r *run) {
 		defer s.accepted.runEnded(log)
 		s.hostedTurn(ctx, r, log, in, seat)
 	}), nil
@@ -206,12 +219,19 @@ func (s *Session) startHosted(log *session.Log, in Input, seat *hosting.Seat) (*
 // hostedTurn is the work of a prompt that a program answers.
 func (s *Session) hostedTurn(ctx context.Context, r *run, log *session.Log, in Input, seat *hosting.Seat) {
 	s.emit(log, event.AgentStart{})
+	l := s.ledgerOf(log)
+	l.restore()
+	l.turnBegan()
+	l.prompted("") // until its entry is known
+	looked := l.begin(ctx, capture.Origin{Tool: hostedTool, Folder: s.cwd}, true)
 	panicked := s.guard(r, func() { r.out = seat.Run(ctx, in.toEngine()) })
+	looked.of(l.origin("", hostedTool))
+	looked.end(ctx)
 	if !panicked {
 		s.queue.Stop() // the program returned the unanswered messages
 	}
 	s.queue.Publish(func(e event.Event) { s.emit(log, e) })
-	end := event.AgentEnd{StopReason: r.out.StopReason, Unanswered: r.unanswered()}
+	end := event.AgentEnd{StopReason: r.out.StopReason, Unanswered: r.unanswered(), Changes: s.turnChanges(l)}
 	if r.out.Err != nil {
 		end.ErrorMessage = r.out.Err.Error()
 	}
@@ -290,26 +310,30 @@ func (s *Session) hostedModel(ctx context.Context, ref provider.Ref, role string
 		if role != "" && role != defaultRole {
 			return fault.New(fault.InvalidArgument, "Only the engine %s of this program has model roles.", engine.Own).With("field", "role")
 		}
-		c, err := e.SetModel(ctx, ref)
-		if err == nil {
-			choice = Choice(c)
-			s.choseInEngine(c)
-			s.emit(log, modelChanged(ref, ""))
-		}
-		return err
+		return s.sharing(ctx, log, func() error {
+			c, err := e.SetModel(ctx, ref)
+			if err == nil {
+				choice = Choice(c)
+				s.choseInEngine(c)
+				s.emit(log, modelChanged(ref, ""))
+			}
+			return err
+		})
 	})
 	return choice, hosted, err
 }
 
 // hostedThinking makes the program's model think more or less.
 func (s *Session) hostedThinking(ctx context.Context, level provider.Level) (choice Choice, hosted bool, err error) {
-	hosted, err = s.withEngine(ctx, func(_ *session.Log, e engine.Engine) error {
-		c, err := e.SetThinking(ctx, level)
-		choice = Choice(c)
-		if err == nil {
-			s.choseInEngine(c)
-		}
-		return err
+	hosted, err = s.withEngine(ctx, func(log *session.Log, e engine.Engine) error {
+		return s.sharing(ctx, log, func() error {
+			c, err := e.SetThinking(ctx, level)
+			choice = Choice(c)
+			if err == nil {
+				s.choseInEngine(c)
+			}
+			return err
+		})
 	})
 	return choice, hosted, err
 }
@@ -322,15 +346,17 @@ func (s *Session) choseInEngine(c engine.Choice) {
 
 // hostedCompact compacts the conversation in the program.
 func (s *Session) hostedCompact(ctx context.Context, instructions string) (result Compaction, hosted bool, err error) {
-	hosted, err = s.withEngine(ctx, func(_ *session.Log, e engine.Engine) error {
+	hosted, err = s.withEngine(ctx, func(log *session.Log, e engine.Engine) error {
 		if err := s.CheckIdle("compacting"); err != nil {
 			return err
 		}
-		s.setCompacting(true)
-		defer s.setCompacting(false)
-		c, err := e.Compact(ctx, instructions)
-		result = Compaction(c)
-		return err
+		return s.sharing(ctx, log, func() error {
+			s.setCompacting(true)
+			defer s.setCompacting(false)
+			c, err := e.Compact(ctx, instructions)
+			result = Compaction(c)
+			return err
+		})
 	})
 	return result, hosted, err
 }
@@ -345,13 +371,15 @@ func (s *Session) hostedBranch(ctx context.Context, seat *hosting.Seat, entryID 
 			if !e.Can().Branch {
 				return fault.New(fault.Denied, "%s cannot go back. Fork the session instead.", seat.Program().Name)
 			}
-			moved, err := e.Move(ctx, entryID, engine.Summary{Write: o.Summarize, Instructions: o.Instructions})
-			text = moved.Text
-			if err == nil {
-				seat.MovedTo(moved.LeafID)
-				s.changed(ReasonTree, seat.Session().Path())
-			}
-			return err
+			return s.sharing(ctx, seat.Session(), func() error {
+				moved, err := e.Move(ctx, entryID, engine.Summary{Write: o.Summarize, Instructions: o.Instructions})
+				text = moved.Text
+				if err == nil {
+					seat.MovedTo(moved.LeafID)
+					s.changed(ReasonTree, seat.Session().Path())
+				}
+				return err
+			})
 		})
 	})
 	return text, err
@@ -385,6 +413,14 @@ func (s *Session) hostedBash(ctx context.Context, command string, exclude bool) 
 		return nil, false, nil // the file is ours to write
 	}
 	log := seat.Session()
+	end, err := s.m.BeginShared(ctx, log.Path())
+	if err != nil {
+		return nil, true, err
+	}
+	defer end()
+	l := s.ledgerOf(log)
+	looked := l.begin(ctx, capture.Origin{Tool: "bash", Folder: s.cwd}, true)
+	defer looked.end(ctx)
 	message, err = seat.Bash(ctx, command, exclude, func(output string) { s.emit(log, event.BashUpdate{Text: output}) })
 	if fault.Is(err, fault.Denied) { // it has no shell for the user
 		err = s.exclusive(ctx, func() error { return s.ownFile(ctx, "running a command") })

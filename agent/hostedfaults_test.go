@@ -23,6 +23,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -62,6 +63,7 @@ func background[E event.Event](t *testing.T, w *world, s *agent.Session, text st
 // Proves: EF-14
 func TestAProcessThatSendsMoreThanCanBeRead(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	w, cwd := piWorld(t, approval.Yolo)
 	s := w.live(t, cwd)
 	_, err := s.Prompt(t.Context(), agent.Input{Text: "[[fault:line:70]] [[say:one]]"})

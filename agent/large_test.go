@@ -11,6 +11,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -73,6 +74,7 @@ func TestASessionIsAnnouncedWhenItBecomesLarge(t *testing.T) {
 // The default limit is 100 MB.
 func TestTheSizeOfALargeSession(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	fs := afero.NewMemMapFs()
 	path := put(t, fs, "a", "0123456789abcdef", "/w")
 	f, err := fs.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)

@@ -10,12 +10,14 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
 // A prompt after messages that no service accepts fails before anything of it is recorded; images don't count.
 func TestMessagesThatFitNoRequestAreRefused(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	long := strings.Repeat("A", 33<<20)
 	image := `{"type":"message","id":"dddddddd","parentId":"cccccccc","timestamp":"2026-01-01T00:00:04.000Z","message":{"role":"user","content":[` +
 		`{"type":"image","mimeType":"image/png","data":"` + long + `"}]}}`

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -27,6 +28,10 @@ type Manager struct {
 	watcher *watcher       // nil when files are not watched
 	settles sync.WaitGroup // of openFile
 	images  imaging.Fitter
+	writes  writes
+	books   books
+	running sync.Map      // the paths of the looks before commands that run
+	newFile atomic.Uint32 // the permission bits of the last file that was made, 0 before the first
 
 	mu       sync.Mutex
 	sessions map[string]*Session     // guarded by mu; by cleaned cwd
@@ -226,6 +231,7 @@ func (m *Manager) reserveAt(path, key string, s *Session) (release func(), err e
 // leave closes a session that is live no longer. One that cannot be saved stays in
 // memory: resuming it brings it back, and the end of the server tries again.
 func (m *Manager) leave(log *session.Log) {
+	defer m.wrote(log.Path())
 	if err := log.Flush(); err != nil && log.Persistent() {
 		m.log.Warn("the previous session is not completely saved", zap.String("path", log.Path()), zap.Error(err))
 		m.mu.Lock()

@@ -110,11 +110,9 @@ func modeInPi(d *session.Document, leaf session.Leaf, none sessionMode) (session
 func (s *Session) preparePlan(log *session.Log) error {
 	m, err := currentMode(log)
 	text := map[string]string{
-		PlanMode: "Plan mode is on: the model can change only its plan file. " +
-			"To turn it off, run Set Session Mode (xcsh.setMode) or, in an ACP client, /plan off.",
-		PlanPaused: "Plan mode is paused: the model can make changes. " +
-			"To continue planning, run Set Session Mode (xcsh.setMode) or, in an ACP client, /plan on.",
-		goalMode: onlyOmp(goalMode), vibeMode: onlyOmp(vibeMode),
+		PlanMode:   "Plan mode is on: the model can change only its plan file. " + s.m.cfg.Advice.endPlan(),
+		PlanPaused: "Plan mode is paused: the model can make changes. " + s.m.cfg.Advice.resumePlan(),
+		goalMode:   onlyOmp(goalMode), vibeMode: onlyOmp(vibeMode),
 	}[m.name]
 	if err != nil || text == "" {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -111,13 +112,14 @@ func (s *Session) Ready(ctx context.Context) error {
 
 // SetModel makes the live session ask another model from the next request on, or the next one for a role,
 // and records that. The thinking level is clamped to the model's levels. The model becomes that of future
-// sessions, too, if choices are remembered.
+// sessions, too, if choices are remembered. The offline demo never does: the terminal programs, which have the same setting,
+// don't know it.
 func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (Choice, error) {
 	if choice, hosted, err := s.hostedModel(ctx, ref, role); hosted {
 		return choice, err
 	}
 	choice, log, err := s.setModel(ctx, ref, role)
-	if err == nil && s.m.cfg.Defaults.Model == "" {
+	if err == nil && s.m.cfg.Defaults.Model == "" && ref != offline.Model.Ref() {
 		s.remember(log, func(p Preferences, program session.Dialect) error { return p.RememberModel(ctx, program, role, ref) })
 	}
 	if err == nil {
@@ -127,7 +129,7 @@ func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (
 }
 
 func (s *Session) setModel(ctx context.Context, ref provider.Ref, role string) (choice Choice, log *session.Log, err error) {
-	err = s.exclusive(ctx, func() error {
+	err = s.writing(ctx, func() error {
 		model, found := s.find(ctx, ref)
 		if !found {
 			return fault.New(fault.NotFound, "There is no model %s.", ref).With("field", "model")
@@ -186,7 +188,7 @@ func (s *Session) SetThinking(ctx context.Context, want provider.Level) (choice 
 		return choice, err
 	}
 	var log *session.Log
-	err = s.exclusive(ctx, func() error {
+	err = s.writing(ctx, func() error {
 		log = s.current()
 		c, err := log.ContextState()
 		if err != nil {
@@ -216,6 +218,14 @@ func (s *Session) find(ctx context.Context, ref provider.Ref) (provider.Model, b
 // Sensitive reports whether the file with this absolute path holds secrets, which are never sent unless the user names
 // the file as an attachment.
 func (m *Manager) Sensitive(path string) bool { return m.cfg.Sensitive != nil && m.cfg.Sensitive(path) }
+
+// sensitiveNow is Sensitive for many paths at one moment.
+func (m *Manager) sensitiveNow() func(path string) bool {
+	if m.cfg.SensitiveNow == nil {
+		return m.Sensitive
+	}
+	return m.cfg.SensitiveNow()
+}
 
 // Models lists the models that can be chosen.
 func (m *Manager) Models(ctx context.Context) []provider.Info {

@@ -52,7 +52,7 @@ func (s *Session) SetMode(ctx context.Context, to string) (changed bool, err err
 			return fault.New(fault.InvalidArgument, "Plan mode is not on, so it can't be paused.").With("field", "mode")
 		}
 		changed = true
-		return s.recordMode(log, to, now.planFile())
+		return s.sharing(ctx, log, func() error { return s.recordMode(log, to, now.planFile()) })
 	})
 	return changed && err == nil, err
 }

@@ -28,7 +28,7 @@ func (m *Manager) Purge(ctx context.Context, plan []upkeep.PurgeItem) []Purged {
 			continue
 		}
 		belongs := m.belongsTo(item.Path)
-		if done[i].Trashed, done[i].Err = m.purgeOne(item); done[i].Err == nil {
+		if done[i].Trashed, done[i].Err = m.purgeOne(ctx, item); done[i].Err == nil {
 			folders[belongs] = true
 		}
 	}
@@ -38,7 +38,7 @@ func (m *Manager) Purge(ctx context.Context, plan []upkeep.PurgeItem) []Purged {
 	return done
 }
 
-func (m *Manager) purgeOne(item upkeep.PurgeItem) (trashed string, err error) {
+func (m *Manager) purgeOne(ctx context.Context, item upkeep.PurgeItem) (trashed string, err error) {
 	// No folder is called "", so that a session that is live in any is refused.
 	_, release, err := m.take("", item.Path)
 	if err != nil {
@@ -49,5 +49,6 @@ func (m *Manager) purgeOne(item upkeep.PurgeItem) (trashed string, err error) {
 	if err == nil && (info.Size() != item.Size || !info.ModTime().Equal(item.ModTime)) {
 		return "", fault.New(fault.Stale, "%s changed since the plan was made and was not removed.", item.Path).With("path", item.Path)
 	}
+	m.leavingForTrash(ctx, item.Path)
 	return upkeep.Trash(m.cfg.Store, filepath.Clean(item.Path)) // returns the error for a missing file
 }

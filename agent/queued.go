@@ -89,7 +89,7 @@ func (a *acceptedPrompts) withdrawMessage(log *session.Log, m provider.Message) 
 	id, message := log.Header().ID, string(m.Encode())
 	a.mu.Lock()
 	at := slices.IndexFunc(a.list, func(p *acceptedPrompt) bool {
-		return p.session == id && !p.recorded && !p.returned && string(p.message) == message
+		return p.session == id && !p.recorded && p.returned.IsZero() && string(p.message) == message
 	})
 	var found *acceptedPrompt
 	if at >= 0 {

@@ -246,7 +246,7 @@ func (s *Session) switchTo(ctx context.Context, path string, late *Late) (out Ou
 		<-s.ops
 		release()
 	}
-	t := &transition{s: s, old: s.current(), change: change{
+	t := &transition{s: s, old: s.current(), replacement: replacement{
 		reason: ReasonResume, after: hook.Switch,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
 		key:    key,

@@ -81,6 +81,27 @@ func (s *Session) answeringIn(ctx context.Context, log *session.Log) (picked, er
 	return p, err
 }
 
+// Ready returns an error if the first prompt of a new session could not be answered. Unlike [Session.Ready] it needs no
+// session, and so it ignores the settings of terminal programs. With several ready providers and no default model, the
+// error is that a model has to be chosen.
+func (m *Manager) Ready(ctx context.Context) error {
+	models := m.cfg.Models
+	if models == nil {
+		return errNoModel()
+	}
+	ref, ok := provider.ParseRef(m.cfg.Defaults.Model)
+	if !ok {
+		if ref, _, ok = m.soleModel(ctx); !ok {
+			return errNoModel()
+		}
+	}
+	model, found := models.Find(ctx, ref)
+	if !found {
+		return errUnknownModel("There is no model "+ref.String()+".", ref)
+	}
+	return models.CheckKey(model)
+}
+
 func readinessOf(err error) *Readiness {
 	if err == nil {
 		return &Readiness{OK: true}

@@ -44,7 +44,7 @@ func (s *Session) MoveTo(ctx context.Context, toCwd string) (state State, err er
 		}
 		defer release()
 		m := &moving{departure: s.departure(), to: to}
-		m.arrival = transition{s: there, old: there.current(), change: s.m.arriving(to)}
+		m.arrival = transition{s: there, old: there.current(), replacement: s.m.arriving(to)}
 		if err := m.run(ctx, m.steps(), "the move"); err != nil {
 			return err
 		}
@@ -58,8 +58,8 @@ func (s *Session) MoveTo(ctx context.Context, toCwd string) (state State, err er
 }
 
 // arriving is the change of a folder to the session that was moved to path.
-func (m *Manager) arriving(path string) change {
-	return change{
+func (m *Manager) arriving(path string) replacement {
+	return replacement{
 		reason: ReasonResume, after: hook.Switch,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
 		open:   func() (*session.Log, error) { return m.openFile(path) },
@@ -77,7 +77,7 @@ func (s *Session) fileHere(ctx context.Context) (state State, err error) {
 		if d.old.Path() == to && d.old.Header().Cwd == s.cwd {
 			return nil
 		}
-		d.change = s.m.arriving(to)
+		d.replacement = s.m.arriving(to)
 		m := &moving{departure: d, to: to}
 		m.arrival.s = s
 		if err := m.run(ctx, m.stepsHere(), "the move"); err != nil {
@@ -184,6 +184,8 @@ func (m *Manager) Relocate(ctx context.Context, cwd, path, toCwd string) (State,
 	if err != nil {
 		return State{}, err
 	}
+	m.wrote(path)
+	m.wrote(moved)
 	m.sessionsChanged(belongs, toCwd)
 	log, err := m.cfg.Store.Open(moved)
 	if err != nil {

@@ -13,7 +13,7 @@ type remembered struct {
 	memo *memo.Conversation
 }
 
-// memo returns what is remembered of the conversation in log, or an empty memo that is not kept if log is
+// memo returns the memo of the conversation in log, or an empty memo that is not kept if log is
 // no longer live.
 func (s *Session) memo(log *session.Log) *memo.Conversation {
 	s.mu.Lock()

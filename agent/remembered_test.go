@@ -11,6 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -25,6 +26,7 @@ func toolTurns(n int) (replies []providertest.Reply) {
 // A prompt in a long conversation takes no more work than one in a short one: as many objects are made. To decode,
 // to estimate or to read every message makes some for each.
 func TestWorkOfAPromptInALongConversation(t *testing.T) { //nolint:paralleltest // it counts the objects of the process
+	racetest.Large(t)
 	w := newWorld(t, afero.NewMemMapFs(), withModel(scripted(toolTurns(800)...)), withTools(lookTool()))
 	s := w.live(t, "/w")
 	work := func() uint64 {
@@ -49,7 +51,7 @@ func TestWorkOfAPromptInALongConversation(t *testing.T) { //nolint:paralleltest 
 	require.Less(t, float64(last), 1.3*float64(first))
 }
 
-// What is remembered is used by a snapshot, too, while prompts change it.
+// Snapshots use the memo while prompts change it.
 func TestSnapshotsDuringPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, afero.NewMemMapFs(), withModel(scripted(toolTurns(20)...)), withTools(lookTool()))

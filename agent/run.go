@@ -42,8 +42,17 @@ func (s *Session) start(ctx context.Context, in Input, waitedIn *session.Log) (r
 		if err != nil {
 			return err
 		}
+		end, err := s.m.BeginShared(ctx, log.Path())
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if r == nil { // otherwise the end of the run calls it
+				end()
+			}
+		}()
 		if seat != nil {
-			r, err = s.startHosted(log, in, seat)
+			r, err = s.startHosted(ctx, log, in, seat, end)
 			return err
 		}
 		if err := s.prepare(ctx, log); err != nil {
@@ -55,6 +64,8 @@ func (s *Session) start(ctx context.Context, in Input, waitedIn *session.Log) (r
 		if err := s.announceSetup(ctx, log); err != nil {
 			return err
 		}
+		s.recoverBefore(ctx, log)
+		s.tellHunks(log)
 		if !s.queue.Start() {
 			return errRunning
 		}
@@ -63,7 +74,7 @@ func (s *Session) start(ctx context.Context, in Input, waitedIn *session.Log) (r
 		s.accept(log, in, message)
 		memory, p := s.historyPrompt(log, in)
 		memory.Add(p)
-		r = s.begin(log, func(ctx context.Context, r *run) {
+		r = s.begin(log, end, func(ctx context.Context, r *run) {
 			defer s.accepted.runEnded(log)
 			s.turn(ctx, r, log, message)
 		})
@@ -91,8 +102,8 @@ func (s *Session) settle(ctx context.Context) (*session.Log, error) {
 }
 
 // begin runs work as the session's run. Until it ends the leaf does not follow external changes: entries of another
-// program must not come between a tool call and its result.
-func (s *Session) begin(log *session.Log, work func(context.Context, *run)) *run {
+// program must not come between a tool call and its result. end, of [Manager.BeginShared], is called when all lines are written.
+func (s *Session) begin(log *session.Log, end func(), work func(context.Context, *run)) *run {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &run{cancel: cancel, done: make(chan struct{})}
 	release := log.Hold()
@@ -104,6 +115,7 @@ func (s *Session) begin(log *session.Log, work func(context.Context, *run)) *run
 	go func() {
 		defer close(r.done)
 		defer cancel()
+		defer end()
 		s.guard(r, func() { work(ctx, r) })
 		s.recordHeld()
 		// The answer is flushed to disk before the run ends.
@@ -174,6 +186,7 @@ func (s *Session) claim(ctx context.Context, log *session.Log, c session.Context
 	if err := log.Claim(); err != nil {
 		return err
 	}
+	s.ledgerOf(log).restore()
 	if lost != "" {
 		s.emit(log, notice(lost))
 	}
@@ -195,6 +208,8 @@ func (s *Session) claim(ctx context.Context, log *session.Log, c session.Context
 func (s *Session) turn(ctx context.Context, r *run, log *session.Log, prompt provider.Message) {
 	s.orient(ctx, log)
 	h := &host{s: s, log: log, inTurn: true}
+	defer h.ahead.drop()
+	s.ledgerOf(log).turnBegan()
 	h.loadRules(ctx)
 	l := loop.Run{Host: planning{h}, Queue: &s.queue, Retry: h.retry(ctx), Now: s.m.now}
 	lost, err := h.interrupted()

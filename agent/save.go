@@ -10,7 +10,7 @@ import (
 // Describe describes the live session; an empty text removes the description. It returns the stored
 // text; see [session.Log.SetDescription].
 func (s *Session) Describe(ctx context.Context, text string) (stored string, err error) {
-	err = s.exclusive(ctx, func() error {
+	err = s.writing(ctx, func() error {
 		if err := s.ownFile(ctx, "describing it"); err != nil {
 			return err
 		}
@@ -80,6 +80,9 @@ func (s *Session) keep(log *session.Log) error {
 	}
 	s.mu.Lock()
 	s.log, s.requests = kept, remembered{}
+	if s.ledger != nil {
+		s.ledger = s.ledger.movedTo(kept)
+	}
 	s.mu.Unlock()
 	s.leaveBreadcrumb(kept.Path())
 	return err

@@ -32,6 +32,7 @@ func (m *Manager) addServers(s *Session) {
 	c := serving.Config{
 		Env: os.Environ(), Version: m.cfg.Servers.Version, Log: m.log.Named("mcp"), Run: m.cfg.Servers.RunValue,
 		Notify:    func(text string) { s.Report(notice(text)) },
+		Reconnect: m.cfg.Advice.reconnect,
 		Activated: s.recordActivated, PromptsChanged: func() { s.Report(event.CommandsChanged{}) },
 		AskUser: s.AskUser, CanAsk: s.CanAsk,
 	}
@@ -105,7 +106,7 @@ func (s *Session) announceLeftOut(log *session.Log, found *setup.Resolved) {
 	if s.leftOutShown.Swap(log) == log {
 		return
 	}
-	for _, text := range serving.LeftOut(found) {
+	for _, text := range serving.LeftOut(found, s.m.cfg.Advice.trustSetup()) {
 		s.emit(log, notice(text))
 	}
 }

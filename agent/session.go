@@ -70,8 +70,11 @@ type Session struct {
 	foreign    branchReports         // other programs' branches, as published
 	reading    *Reading              // the session that the folder is about to have, or nil
 	engine     chosen                // what answers
+	planned    *rewindPlan           // that was returned last
 	seat       *hosting.Seat         // of the program that answers, nil before it is needed; see hosted
 	breaches   hosting.Breaches
+	news       changesNews        // of changes of files; has a lock of its own
+	ledger     *ledger            // of the session that log is, nil before it is needed
 	servedFor  *[]json.RawMessage // the servers that a client asked for since the session was opened; nil: those of the configuration
 }
 
@@ -151,8 +154,9 @@ func (s *Session) whileHeld(f func() error) error {
 	if s.isEnded() {
 		return fault.New(fault.Stale, "The session of %s was closed.", s.cwd)
 	}
-	defer s.reportLarge()   // f may have opened another session
-	defer s.reportForeign() // f may have read other programs' lines, or moved the leaf
+	defer func() { s.m.wrote(s.File()) }() // f may have written, and may have opened another session
+	defer s.reportLarge()                  // f may have opened another session
+	defer s.reportForeign()                // f may have read other programs' lines, or moved the leaf
 	return f()
 }
 
@@ -220,7 +224,7 @@ func (s *Session) changed(reason Reason, previous string) {
 // Label labels an entry; an empty text clears the label. It returns the id of the
 // entry that records it.
 func (s *Session) Label(ctx context.Context, entryID, text string) (id string, err error) {
-	err = s.exclusive(ctx, func() error {
+	err = s.writing(ctx, func() error {
 		var done bool
 		if id, done, err = s.annotate(ctx, engine.Annotation{EntryID: entryID, Label: text}, "labeling an entry"); done || err != nil {
 			return err
@@ -248,10 +252,12 @@ func (s *Session) shutdown(ctx context.Context) error {
 	if err := s.stop(ctx); err != nil {
 		return errors.Join(err, log.Flush())
 	}
+	s.closeNews()
 	if err := s.servers.Close(ctx); err != nil {
 		s.m.log.Warn("MCP servers did not end in time", zap.Error(err))
 	}
 	err := log.Close()
+	s.m.wrote(log.Path())
 	s.accepted.sessionClosed(log)
 	// After the file is complete, and before the folder can be opened again.
 	s.notifyHooks(ctx, hook.Event{Name: hook.Shutdown, Reason: "quit"})

@@ -15,6 +15,7 @@ func (m *Manager) openFile(path string) (*session.Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.wrote(log.Path())
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.closed {

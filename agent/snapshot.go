@@ -6,6 +6,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
+	"github.com/xcsh-ls/xcsh-ls/agent/change/wire"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/paging"
@@ -27,9 +28,29 @@ type Snapshot struct {
 	Questions  []event.Question  `json:"questions" jsonschema:"Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer."`
 	Background []background.Info `json:"background" jsonschema:"Commands that run in the background."`
 	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch, or of the user's later change in oh-my-pi."`
+	Changes    *SnapshotChanges  `json:"changes,omitempty" jsonschema:"The changes of files; absent if the session has recorded none."`
 	Context    ContextUsage      `json:"contextUsage"`
 	Seq        uint64            `json:"seq"`
 	Pending    []string          `json:"pending,omitempty" jsonschema:"The fields that are null or absent because the session is still being read, beside those of state."`
+}
+
+// SnapshotChanges are the changes of files of the session.
+type SnapshotChanges struct {
+	Totals      wire.Totals `json:"totals"`
+	Interrupted bool        `json:"interrupted" jsonschema:"Whether a rewind was interrupted and is not completed yet."`
+}
+
+// SnapshotChanges returns the changes of files of the session, nil if it has recorded none. It reads the changed files.
+func (s *Session) SnapshotChanges(ctx context.Context) (*SnapshotChanges, error) {
+	book, err := s.changesBook()
+	if err != nil || len(book.Records) == 0 {
+		return nil, err
+	}
+	c, err := s.sums(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &SnapshotChanges{Totals: c.Totals, Interrupted: c.Interrupted}, nil
 }
 
 // Queues are the messages that wait for the running turn.

@@ -130,7 +130,7 @@ func (a *subagent) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 			t = a.noting(t)
 		}
 		if t.Changes {
-			t = task.Serial(t, a.s.slots.Changes)
+			t = task.Serial(a.looking(t), a.s.slots.Changes)
 		}
 		byName[t.Name] = t
 	}

@@ -22,8 +22,8 @@ type Outcome struct {
 	Reading *Reading // the new session, if it is not yet read whole; see [Session.SwitchEarly]
 }
 
-// change is one way for a folder to get another live session.
-type change struct {
+// replacement is one way for a folder to get another live session.
+type replacement struct {
 	reason Reason
 	before hook.Event
 	after  hook.Name
@@ -46,7 +46,7 @@ func (s *Session) Switch(ctx context.Context, path string) (Outcome, error) {
 // SwitchToNewAt makes a fresh session at exactly path, which must be missing or
 // empty, and makes it the live one.
 func (s *Session) SwitchToNewAt(ctx context.Context, path string) (Outcome, error) {
-	return s.change(ctx, change{
+	return s.change(ctx, replacement{
 		reason: ReasonResume, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
 		open:   func() (*session.Log, error) { return s.m.cfg.Store.CreateAt(path, s.cwd) },
@@ -55,7 +55,7 @@ func (s *Session) SwitchToNewAt(ctx context.Context, path string) (Outcome, erro
 
 // New makes a fresh session the live one.
 func (s *Session) New(ctx context.Context, o session.NewOptions) (Outcome, error) {
-	return s.change(ctx, change{
+	return s.change(ctx, replacement{
 		reason: ReasonNew, after: hook.Switch,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "new"},
 		open: func() (*session.Log, error) {
@@ -68,7 +68,7 @@ func (s *Session) New(ctx context.Context, o session.NewOptions) (Outcome, error
 // Fork copies the live session and makes the copy the live one. Returns a Busy error while a
 // turn is running: the copy would end in the middle of it.
 func (s *Session) Fork(ctx context.Context) (Outcome, error) {
-	return s.change(ctx, change{
+	return s.change(ctx, replacement{
 		needsIdle: true, copiesLive: true,
 		reason: ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork"},
@@ -79,7 +79,7 @@ func (s *Session) Fork(ctx context.Context) (Outcome, error) {
 // ForkFrom copies the session at path into this folder and makes the copy the live one.
 // Returns a Busy error while a turn is running.
 func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
-	return s.change(ctx, change{
+	return s.change(ctx, replacement{
 		needsIdle: true,
 		reason:    ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork", TargetSessionFile: path},
@@ -95,7 +95,7 @@ func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
 // ForkAt copies the path to one entry into a new session and makes that the live one.
 // With [session.Before] the text of the user message is returned.
 func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Position) (text string, out Outcome, err error) {
-	out, err = s.change(ctx, change{
+	out, err = s.change(ctx, replacement{
 		needsIdle: true, copiesLive: true,
 		reason: ReasonBranch, after: hook.Branch, adds: true,
 		before: hook.Event{Name: hook.BeforeFork, EntryID: entryID, Position: string(at)},
@@ -108,12 +108,12 @@ func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Positio
 }
 
 // change runs the steps of one change of session.
-func (s *Session) change(ctx context.Context, c change) (out Outcome, err error) {
+func (s *Session) change(ctx context.Context, c replacement) (out Outcome, err error) {
 	if err := s.abandon(ctx); err != nil {
 		return out, err
 	}
 	err = s.exclusive(ctx, func() error {
-		t := &transition{s: s, change: c, old: s.current()}
+		t := &transition{s: s, replacement: c, old: s.current()}
 		if target := c.before.TargetSessionFile; c.key == "" && target != "" {
 			t.key = s.m.canonical(target)
 		}
@@ -147,7 +147,7 @@ func (t *transition) refused(err error, out *Outcome) error {
 
 // transition is one change of session in progress.
 type transition struct {
-	change
+	replacement
 	s        *Session
 	old, new *session.Log
 	sameFile bool // the target is, or is made of, the file of the session that is left
@@ -277,6 +277,19 @@ func (s *Session) Continue(ctx context.Context) (Outcome, error) { return s.cont
 // ContinueEarly is [Session.Continue] as [Session.SwitchEarly] is [Session.Switch].
 func (s *Session) ContinueEarly(ctx context.Context, late Late) (Outcome, error) {
 	return s.continueWith(ctx, &late)
+}
+
+// HasPrevious reports whether [Session.Continue] would open an existing session, or can open none because sessions have no files here.
+func (s *Session) HasPrevious(ctx context.Context) (bool, error) {
+	f := s.m.cfg.Finder
+	if s.m.cfg.InMemory {
+		return true, nil
+	}
+	if _, ok := f.Breadcrumb(s.cwd, s.m.cfg.TerminalID); ok && s.Engine().Name == engine.Own {
+		return true, nil
+	}
+	_, ok, err := f.MostRecent(ctx, s.cwd, s.program())
+	return ok, err
 }
 
 func (s *Session) continueWith(ctx context.Context, late *Late) (Outcome, error) {

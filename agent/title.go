@@ -10,7 +10,7 @@ import (
 
 // Rename names the live session.
 func (s *Session) Rename(ctx context.Context, title string) error {
-	return s.exclusive(ctx, func() error {
+	return s.writing(ctx, func() error {
 		log := s.current()
 		report := s.watchTitle(log)
 		err := s.retitle(ctx, log, title)

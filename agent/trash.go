@@ -22,7 +22,8 @@ func (s *Session) Trash(ctx context.Context) (trashed string, err error) {
 		}
 		defer release()
 		steps := append(d.leave(),
-			step{name: "move it to the trash", do: func(context.Context) (err error) {
+			step{name: "move it to the trash", do: func(ctx context.Context) (err error) {
+				s.m.leavingForTrash(ctx, d.old.Path())
 				trashed, err = upkeep.Trash(s.m.cfg.Store, d.old.Path())
 				return err
 			}},
@@ -51,6 +52,7 @@ func (m *Manager) Trash(ctx context.Context, cwd, path string) (trashed string, 
 		return live.Trash(ctx)
 	}
 	belongs := m.belongsTo(path)
+	m.leavingForTrash(ctx, path)
 	if trashed, err = upkeep.Trash(m.cfg.Store, path); err == nil {
 		m.sessionsChanged(cwd, belongs)
 	}
@@ -60,6 +62,7 @@ func (m *Manager) Trash(ctx context.Context, cwd, path string) (trashed string, 
 // Untrash restores a session from the trash and returns its path.
 func (m *Manager) Untrash(trashed string) (path string, err error) {
 	if path, err = upkeep.Untrash(m.cfg.Store, trashed); err == nil {
+		m.wrote(path)
 		m.sessionsChanged(m.belongsTo(path))
 	}
 	return path, err

@@ -3,11 +3,12 @@ package agent
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/dirwatch"
 )
 
 // settle is the quiet time after a change of a directory before it is reported. A
@@ -15,11 +16,10 @@ import (
 const settle = 100 * time.Millisecond
 
 // watcher notifies the manager of external changes of session files. It watches the
-// directories that an open folder's sessions may be in and, because those need not
-// exist yet, the directories above them.
+// directories that an open folder's sessions may be in, which need not exist yet.
 type watcher struct {
 	m       *Manager
-	notify  *fsnotify.Watcher
+	notify  dirwatch.Watcher
 	folders chan string // working directories to watch from now on
 	done    chan struct{}
 
@@ -29,7 +29,7 @@ type watcher struct {
 // startWatching begins to watch. Without it nothing is lost: a session is compared
 // with its file before every write.
 func (m *Manager) startWatching() {
-	notify, err := fsnotify.NewWatcher()
+	notify, err := dirwatch.New(m.cfg.Finder.Fs, m.cfg.Poll)
 	if err != nil {
 		m.log.Warn("session files are not watched", zap.Error(err))
 		return
@@ -64,14 +64,14 @@ func (w *watcher) loop() {
 		select {
 		case cwd := <-w.folders:
 			w.add(cwd)
-		case e, ok := <-w.notify.Events:
+		case e, ok := <-w.notify.Events():
 			if !ok {
 				return
 			}
 			if w.note(e, changed) && due == nil {
 				due = time.After(settle)
 			}
-		case err, ok := <-w.notify.Errors:
+		case err, ok := <-w.notify.Errors():
 			if !ok {
 				return
 			}
@@ -89,9 +89,7 @@ func (w *watcher) add(cwd string) {
 		if !slices.Contains(w.dirs[dir], cwd) {
 			w.dirs[dir] = append(w.dirs[dir], cwd)
 		}
-		// A missing directory cannot be watched; its parent reports when it appears.
-		_ = w.notify.Add(dir)
-		_ = w.notify.Add(filepath.Dir(dir))
+		_ = w.notify.Add(dir) // without it nothing is lost, see startWatching
 	}
 }
 
@@ -105,7 +103,7 @@ func (w *watcher) note(e fsnotify.Event, changed map[string]bool) bool {
 		return true
 	}
 	name := filepath.Base(e.Name)
-	if _, watched := w.dirs[filepath.Dir(e.Name)]; !watched || !strings.HasSuffix(name, ".jsonl") || strings.HasPrefix(name, ".") {
+	if _, watched := w.dirs[filepath.Dir(e.Name)]; !watched || !isSessionFile(name) {
 		return false
 	}
 	changed[e.Name] = true
@@ -126,6 +124,7 @@ func (m *Manager) filesChanged(paths map[string]bool, dirs map[string][]string) 
 			s.refresh()
 		}
 	}
+	m.wroteAll(paths)
 	for cwd := range stale {
 		m.publish(SessionsChanged{Cwd: cwd})
 	}

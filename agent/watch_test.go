@@ -20,6 +20,16 @@ import (
 // Proves: AB-016
 func TestOtherProgramsChangesAreNoticed(t *testing.T) {
 	t.Parallel()
+	for name, poll := range map[string]bool{"reported by the system": false, "found by polling": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			noticesOtherPrograms(t, poll)
+		})
+	}
+}
+
+func noticesOtherPrograms(t *testing.T, poll bool) {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	places := library.AgentPlaces(filepath.Join(dir, "agent"))
@@ -36,6 +46,7 @@ func TestOtherProgramsChangesAreNoticed(t *testing.T) {
 			Store:  session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot}),
 			Finder: finder,
 			Watch:  true,
+			Poll:   poll,
 		},
 	})
 	events := make(chan agent.Event, 100)

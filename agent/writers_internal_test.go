@@ -42,24 +42,23 @@ func TestEventsOutOfOrder(t *testing.T) {
 			last = max(last, c.Seq)
 		}
 	})
-	stop := make(chan struct{})
+	// One foreign line for each branch: a writer without a pause would keep a branch, which is a write
+	// too, from its turn at the end of the file.
+	turns := make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
 		f, _ := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		defer f.Close()
+		for range turns {
 			_, _ = f.WriteString(st.User(time.Now().Format("050405.000000"), "bbbbbbbb", "f") + "\n")
 			s.refresh() // the call of the watcher's loop
 		}
 	})
 	for range 2000 {
+		turns <- struct{}{}
 		_, _ = s.Branch(context.Background(), "bbbbbbbb", BranchOptions{})
 	}
-	close(stop)
+	close(turns)
 	done.Wait()
 	if wrong > 0 {
 		t.Fatalf("%d events arrived behind a later one", wrong)

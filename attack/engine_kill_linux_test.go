@@ -353,7 +353,9 @@ func (k *engineKiller) check() {
 		require.NoError(k.t, doc.Close())
 	}
 	for id, path := range files {
-		if k.entries[id] == nil {
+		info, err := os.Stat(path)
+		require.NoError(k.t, err)
+		if k.entries[id] == nil && info.Size() > 0 { // it is empty if the engine was killed before its first write
 			require.NoError(k.t, k.load(path).Close())
 		}
 	}

@@ -96,7 +96,7 @@ func TestServersOfAFolderNeedTrust(t *testing.T) {
 	}
 	declared, stderr := ask()
 	require.False(t, declared)
-	require.Contains(t, stderr, `The server "docs" of .xcsh/mcp.json was not started: this folder's set-up is not trusted yet. Run xcsh.trust to look at it and decide.`)
+	require.Contains(t, stderr, `The server "docs" of .xcsh/mcp.json was not started: this folder's set-up is not trusted yet. 'xcsh-ls setup' shows it. To use it, pass --trust all.`)
 	require.Empty(t, server.Starts(t))
 
 	require.Zero(t, v.run("setup", "--trust", "without-servers").code)

@@ -13,10 +13,14 @@ import (
 var unmeasured = map[string]string{
 	"xcsh.artifact":  "it reads one file, beside the session",
 	"xcsh.exists":    "it looks for one file",
+	"xcsh.change":    "it reads one file, and one content beside the session",
 	"xcsh.history":   "its database is measured by the benchmarks of this package",
 	"xcsh.models":    "the catalog is part of the program",
 	"xcsh.providers": "the catalog is part of the program",
 	"xcsh.setup":     "it reads the files of a set-up, of no session",
+
+	"xcsh.team.status": "it reads memory only",
+	"xcsh.team.follow": "what it shows is limited, and comes from the network",
 
 	"xcsh.commandsList": "it reads the files of a set-up, of no session",
 	"xcsh.trash":        "it reads the beginnings and ends of the files in the trash, as the measured xcsh.list does",

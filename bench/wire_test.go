@@ -141,3 +141,26 @@ func TestPromptsAndAppendsAreMeasuredOverTheWire(t *testing.T) {
 	require.Contains(t, out.String(), "| 10 to 10 | ")
 	require.Contains(t, out.String(), "CPU of prompts 10 to 10 against 1 to 1")
 }
+
+func TestChangesAreMeasuredOverTheWire(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	r := runner(t)
+	r.Match = regexp.MustCompile("edit|command|rewind|records|^resume$|^state$|limit")
+	sizes := suite.ChangeSizes{Bytes: []int{4000}, Edits: 2, Tree: 30, Commands: 2, Files: 3, Records: 7, Long: 20}
+	require.NoError(t, r.Changes(t.Context(), sizes))
+	measured(t, r, "edit, capture all", "edit, capture tools", "edit, capture off", "bash true, capture all", "bash true, capture off",
+		"bash that changes a file, capture all", "changes of the session", "changes of the session, with hunks", "changes of the turn",
+		"rewind, the plan", "rewind, carried out", "redo, carried out", "resume", "state")
+	var out strings.Builder
+	r.Markdown(&out, suite.ChangeGroups(sizes)...)
+	for _, want := range []string{
+		"| edit, capture tools | live | ", "| bash true, capture off | cold | ", "| redo, carried out | live | ", "20 other entries | 20 records |",
+		"capture of an edit of 4 KB over the wire", "two looks around a command, warm, 30 files", "rewind of 3 files, 7 records, against",
+		"resume (cold) of a session with 20 records",
+	} {
+		require.Contains(t, out.String(), want)
+	}
+}

@@ -21,7 +21,7 @@ func (c changer) rename(ctx context.Context, of located, title string) error {
 	if of.live != nil {
 		return of.live.Rename(ctx, title)
 	}
-	return c.inFile(of, func(log *session.Log) error {
+	return c.inFile(ctx, of, func(log *session.Log) error {
 		_, err := log.SetTitle(session.Title{Text: title, Source: "user"})
 		return err
 	})
@@ -32,7 +32,7 @@ func (c changer) describe(ctx context.Context, of located, text string) (stored 
 	if of.live != nil {
 		return of.live.Describe(ctx, text)
 	}
-	err = c.inFile(of, func(log *session.Log) (err error) {
+	err = c.inFile(ctx, of, func(log *session.Log) (err error) {
 		stored, err = log.SetDescription(text)
 		return err
 	})
@@ -40,7 +40,12 @@ func (c changer) describe(ctx context.Context, of located, text string) (stored 
 }
 
 // inFile calls f to change a session that is not live.
-func (c changer) inFile(of located, f func(*session.Log) error) error {
+func (c changer) inFile(ctx context.Context, of located, f func(*session.Log) error) error {
+	end, err := c.sessions.BeginShared(ctx, of.path)
+	if err != nil {
+		return err
+	}
+	defer end()
 	log, err := c.store.Open(of.path)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/change/audit"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/artifact"
@@ -21,7 +22,9 @@ type DoctorResult struct {
 
 func runDoctor(ctx context.Context, env *Env, a Subject) (r DoctorResult, err error) {
 	r.Problems = []session.Problem{}
+	var at subject
 	err = env.withSource(ctx, a, func(sub subject) error {
+		at = sub
 		found, err := sub.doc.Check(sub.leaf, sub.blobs())
 		r.Problems = append(r.Problems, found...)
 		return errors.Join(err, r.addUnfinished(env, sub))
@@ -32,7 +35,28 @@ func runDoctor(ctx context.Context, env *Env, a Subject) (r DoctorResult, err er
 			return DoctorResult{Problems: problems}, nil
 		}
 	}
-	return r, err
+	if err != nil {
+		return r, err
+	}
+	return r, r.addChanges(ctx, env, at)
+}
+
+// addChanges adds unreadable records, and stored contents that are missing or damaged.
+func (r *DoctorResult) addChanges(ctx context.Context, env *Env, sub subject) (err error) {
+	var found []audit.Finding
+	switch {
+	case sub.live != nil:
+		found, err = sub.live.CheckChanges(ctx)
+	case sub.path != "":
+		found, err = env.Sessions.CheckChangesOf(ctx, sub.path)
+	}
+	if fault.Is(err, fault.OutsideRoot) {
+		return nil // files behind a link do not belong to the session
+	}
+	for _, f := range found {
+		r.Problems = append(r.Problems, session.Problem{Kind: session.ProblemKind(f.Kind), EntryID: f.Record, Message: f.Text, Lost: f.Lost})
+	}
+	return err
 }
 
 // addUnfinished adds the transcripts of subagents that did not end.

@@ -113,9 +113,11 @@ func WriteDump(ctx context.Context, env *Env, a DumpArgs, w io.Writer) (r DumpRe
 			_, err := io.WriteString(w, nothingToDump)
 			return err
 		}
+		job := newExportJob(env, exportStyle{redact: unlessFalse(a.Redact), doubtful: a.Doubtful == doubtfulReplace})
+		doc.Messages = job.counted(doc.Messages, exportPasses("text", job.style.redact), len(sub.doc.PathTo(sub.leaf)))
 		var redactor *exporter.Redactor
-		if unlessFalse(a.Redact) {
-			redactor = newExportJob(env, exportStyle{doubtful: a.Doubtful == doubtfulReplace}).redactor()
+		if job.style.redact {
+			redactor = job.redactor()
 			doc.Messages = linesUntilDone(ctx, doc.Messages)
 			doc = redactor.Doc(doc)
 		}

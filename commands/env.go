@@ -24,6 +24,8 @@ type Env struct {
 	UI        UI
 	Workspace tool.Workspace
 	Context   EditorContext   // nil if prompts cannot name things in the editor
+	Team      Team            // nil if no team store is set up
+	Follows   *Follows        // the sessions of the store that the client reads along; nil if it can read none
 	PDF       PDFReader       // nil if PDF files cannot be attached
 	Folders   func() []string // the workspace folders as absolute paths, in the client's order
 	Tell      func(string)    // shows a text without interrupting the user; nil shows nothing
@@ -37,6 +39,10 @@ type Env struct {
 
 	// After calls f after d, unless stop is called first; nil is [time.AfterFunc].
 	After func(d time.Duration, f func()) (stop func() bool)
+
+	// Reading, if set, is called while xcsh.export and xcsh.dump read entries, and xcsh.list files: done of total. It is never
+	// called twice at a time.
+	Reading func(done, total int)
 
 	// Restricted reports whether the user has not trusted the workspace; nil means that it is
 	// trusted. [Table.Execute] then refuses the commands with NeedsTrust.
@@ -149,7 +155,7 @@ func (env *Env) resolver() resolver {
 func (env *Env) ask() prompter { return prompter{ui: env.UI, clientPicks: env.Pick} }
 
 func (env *Env) lists() lister {
-	return lister{finder: env.Finder, store: env.Store, sessions: env.Sessions}
+	return lister{finder: env.Finder, store: env.Store, sessions: env.Sessions, team: env.Team}
 }
 
 // cwd returns the working directory of a call.

@@ -54,6 +54,7 @@ type ExportResult struct {
 	Doubtful []exporter.Doubt    `json:"doubtful,omitempty" jsonschema:"Text that may be a secret and was kept. Review it before you share the file."`
 	Opened   bool                `json:"opened,omitempty" jsonschema:"The client has opened the file."`
 	Losses   map[string]int      `json:"losses,omitzero" jsonschema:"For agentBase: the number of omitted items by kind, because the format cannot represent them."`
+	Unlisted bool                `json:"unlisted,omitempty" jsonschema:"For agentBase: agent-base can resume the session by name, but lists it only after its index is rebuilt. note says so for a user of an editor."`
 	Note     string              `json:"note,omitempty" jsonschema:"A message for the user."`
 }
 
@@ -132,10 +133,13 @@ type exportJob struct {
 	finder library.Finder
 	paths  resolver
 	style  exportStyle
+
+	to      io.Writer             // instead of a file; nil: a file
+	reading func(done, total int) // see [Env.Reading]
 }
 
 func newExportJob(env *Env, style exportStyle) exportJob {
-	return exportJob{fs: env.Fs, store: env.Store, finder: env.Finder, paths: env.resolver(), style: style}
+	return exportJob{fs: env.Fs, store: env.Store, finder: env.Finder, paths: env.resolver(), style: style, reading: env.Reading}
 }
 
 // write writes a session to path atomically. It stops when ctx ends.
@@ -145,6 +149,9 @@ func (job exportJob) write(ctx context.Context, path string, sub subject) (r Exp
 	if err != nil {
 		return r, err
 	}
+	passes := exportPasses(style.format, style.redact)
+	doc.Entries = job.counted(doc.Entries, passes, sub.doc.Len())
+	doc.Messages = job.counted(doc.Messages, passes, len(sub.doc.PathTo(sub.leaf)))
 	var redactor *exporter.Redactor
 	if style.redact {
 		redactor = job.redactor()
@@ -203,20 +210,18 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 // extensions maps formats to file name extensions.
 var extensions = map[string]string{"html": ".html", "markdown": ".md", "text": ".txt", "jsonl": ".jsonl", agentBase: ".json"}
 
+// formats maps the extensions of exported files to formats.
+var formats = map[string]string{
+	".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".jsonl": "jsonl", ".json": agentBase,
+}
+
 func exportFormat(a ExportArgs) (string, error) {
 	if a.Theme != "" && a.Theme != "auto" && a.Theme != "light" && a.Theme != "dark" {
 		return "", fault.New(fault.InvalidArgument, "theme must be auto, light or dark, not %q.", a.Theme).With("field", "theme")
 	}
 	if a.Format == "" {
-		switch strings.ToLower(filepath.Ext(a.Path)) {
-		case ".jsonl":
-			return "jsonl", nil
-		case ".md", ".markdown":
-			return "markdown", nil
-		case ".txt":
-			return "text", nil
-		case ".json":
-			return agentBase, nil
+		if format, ok := formats[strings.ToLower(filepath.Ext(a.Path))]; ok {
+			return format, nil
 		}
 		return "html", nil
 	}
@@ -292,19 +297,24 @@ func writeFormat(w io.Writer, doc exporter.Doc, format, theme string) error {
 	return exporter.HTML(w, doc, exporter.HTMLOptions{AppName: "xcsh-ls", Theme: theme})
 }
 
-// writeFile writes content to path atomically. It stops when ctx ends.
-func (job exportJob) writeFile(ctx context.Context, path string, content func(io.Writer) error) (int64, error) {
+// writeFile writes content to path atomically, or to job.to. It stops when ctx ends.
+func (job exportJob) writeFile(ctx context.Context, path string, content func(io.Writer) error) (written int64, err error) {
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = fault.New(fault.Cancelled, "The export was cancelled.")
+		}
+	}()
+	if job.to != nil {
+		return job.writeTo(ctx, content)
+	}
 	var n counter
-	err := job.store.WriteFile(path, job.style.overwrite, func(w io.Writer) error {
+	err = job.store.WriteFile(path, job.style.overwrite, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(io.MultiWriter(w, &n), 1<<16)
 		if err := content(untilDone(ctx, buffered)); err != nil {
 			return err // Flush would return the same write error
 		}
 		return buffered.Flush()
 	})
-	if err != nil && ctx.Err() != nil {
-		err = fault.New(fault.Cancelled, "The export was cancelled.")
-	}
 	return int64(n), err
 }
 

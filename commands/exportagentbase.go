@@ -20,8 +20,9 @@ import (
 // agentBase is the file format of agent-base.
 const agentBase = "agentBase"
 
-// notListed is the note on an export that is not in agent-base's index.
-const notListed = "agent-base can resume the session by name, but lists it only after its index is rebuilt. To add it to the index, export with registerInIndex (--register-in-index in a shell)."
+// notListed is the note on an export that is not in agent-base's index, for users of editors. Shells have their own; see
+// [ExportResult.Unlisted].
+const notListed = "agent-base can resume the session by name, but lists it only after its index is rebuilt. To add it to the index, export with registerInIndex."
 
 // agentBaseName returns the file name for an agent-base session. It becomes the session's ID,
 // so it is made from the title if there is one.
@@ -58,6 +59,7 @@ func (job exportJob) toAgentBase(ctx context.Context, path string, sub subject, 
 		return r, err
 	}
 	doc := exporter.Doc{Title: sub.doc.Title().Text, Entries: branchLines(ctx, sub)}
+	doc.Entries = job.counted(doc.Entries, exportPasses(agentBase, job.style.redact), len(sub.doc.PathTo(sub.leaf)))
 	var redactor *exporter.Redactor
 	if job.style.redact {
 		redactor = job.redactor()
@@ -83,13 +85,14 @@ func (job exportJob) toAgentBase(ctx context.Context, path string, sub subject, 
 	if err != nil {
 		return ExportResult{}, err
 	}
-	r.Path, r.Losses, r.Note = path, losses, notListed
+	r.Path, r.Losses = path, losses
 	if job.style.redact {
 		r.redacted(redactor)
 	}
 	if a.RegisterInIndex {
-		r.Note = ""
 		err = job.register(path, meta)
+	} else {
+		r.Unlisted, r.Note = true, notListed
 	}
 	return r, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
@@ -23,6 +24,8 @@ type InfoResult struct {
 	LastActivityAt string         `json:"lastActivityAt" jsonschema:"The time of the last entry, not of the file."`
 	MessageCount   int            `json:"messageCount" jsonschema:"The number of messages on the active branch; lists count all branches."`
 	Counts         map[string]int `json:"counts" jsonschema:"Messages by role, on the active branch."`
+
+	Changes agent.ChangesSize `json:"changes" jsonschema:"The recorded changes of files."`
 }
 
 func runInfo(ctx context.Context, env *Env, a Subject) (InfoResult, error) {
@@ -57,6 +60,11 @@ func describeLocated(ctx context.Context, env *Env, of located) (r InfoResult, e
 	env.lists().markLive(one)
 	r.Info = one[0]
 	r.Live = sub.live != nil
+	if of.live != nil {
+		r.Changes, err = of.live.ChangesSize()
+	} else {
+		r.Changes, err = env.Sessions.ChangesSizeOf(of.path)
+	}
 	return r, err
 }
 

@@ -30,7 +30,7 @@ var resolve = New(Spec{
 // ListArgs are the arguments of xcsh.list.
 type ListArgs struct {
 	Folder
-	Scope        string `json:"scope,omitempty" jsonschema:"folder or all. Default: folder."`
+	Scope        string `json:"scope,omitempty" jsonschema:"folder, all, or team: the folder and the sessions of its project in the team store. Default: folder."`
 	Query        string `json:"query,omitempty" jsonschema:"Words that a session must all contain, in its title, prompts, answers, ID or path."`
 	Limit        int    `json:"limit,omitempty" jsonschema:"The maximum number. Default: all."`
 	Cursor       string `json:"cursor,omitempty" jsonschema:"The nextCursor of the previous page."`
@@ -53,7 +53,7 @@ func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
 	if err != nil {
 		return ListResult{}, err
 	}
-	o := library.ListOptions{IncludeEmpty: a.IncludeEmpty, Query: a.Query, Skip: p.from}
+	o := library.ListOptions{IncludeEmpty: a.IncludeEmpty, Query: a.Query, Skip: p.from, Progress: env.Reading}
 	if p.limit > 0 {
 		o.Limit = p.limit + 1 // to see whether there are more
 	}
@@ -108,9 +108,10 @@ type lister struct {
 	finder   library.Finder
 	store    *session.Store
 	sessions *agent.Manager
+	team     Team // nil if there is no store
 }
 
-// list returns the sessions of a scope, folder or all.
+// list returns the sessions of a scope, folder, all or team.
 func (l lister) list(ctx context.Context, cwd, scope string, o library.ListOptions) ([]library.Info, []session.Problem, error) {
 	var infos []library.Info
 	var problems []session.Problem
@@ -120,6 +121,8 @@ func (l lister) list(ctx context.Context, cwd, scope string, o library.ListOptio
 		infos, problems, err = l.finder.List(ctx, cwd, o)
 	case "all":
 		infos, problems, err = l.finder.ListAll(ctx, o)
+	case scopeTeam:
+		return l.listTeam(ctx, cwd, o)
 	default:
 		err = fault.New(fault.InvalidArgument, "scope must be folder or all, not %q.", scope).With("field", "scope")
 	}
@@ -127,9 +130,17 @@ func (l lister) list(ctx context.Context, cwd, scope string, o library.ListOptio
 	return infos, problems, err
 }
 
-// markLive marks live sessions and those that another process has locked. It compares names
-// first, because resolving ten thousand paths takes longer than listing them.
+// markLive marks live sessions, those that another process has locked, and those in the store.
 func (l lister) markLive(infos []library.Info) {
+	l.markOpen(infos)
+	if l.team != nil && len(infos) > 0 {
+		l.team.Mark(infos)
+	}
+}
+
+// markOpen marks live sessions and those that another process has locked. It compares names
+// first, because resolving ten thousand paths takes longer than listing them.
+func (l lister) markOpen(infos []library.Info) {
 	names, owners := l.sessions.LiveNames(), l.store.Owners()
 	for i := range infos {
 		if o, ok := owners[infos[i].Path]; ok && !o.Ours {

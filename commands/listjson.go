@@ -117,6 +117,7 @@ func appendInfo(dst []byte, i *library.Info) []byte {
 	m.optional(`,"match":`, i.Fits)
 	m.snippet(i.Snippet)
 	m.optional(`,"entryId":`, i.EntryID)
+	m.team(i.Team)
 	return append(m.dst, '}')
 }
 
@@ -145,6 +146,36 @@ func (m *members) snippet(s *library.Snippet) {
 		m.dst = append(strconv.AppendInt(append(m.dst, ','), int64(r[1]), 10), ']')
 	}
 	m.dst = append(m.dst, "]}"...)
+}
+
+func (m *members) team(t *library.Team) {
+	if t == nil {
+		return
+	}
+	m.text(`,"team":{"sid":`, t.SID)
+	m.text(`,"owner":`, t.Owner)
+	m.number(`,"variant":`, int64(t.Variant))
+	m.text(`,"visible":`, t.Visible)
+	m.optional(`,"writer":`, t.Writer)
+	m.nonzero(`,"writerLeftMs":`, t.WriterLeftMs)
+	m.nonzero(`,"unsent":`, t.Unsent)
+	m.nonzero(`,"newer":`, t.Newer)
+	m.flag(`,"remote":true`, t.Remote)
+	m.flag(`,"deleted":true`, t.Deleted)
+	m.dst = append(m.dst, '}')
+}
+
+// nonzero is number for a member that is left out if it is zero.
+func (m *members) nonzero(key string, n int64) {
+	if n != 0 {
+		m.number(key, n)
+	}
+}
+
+func (m *members) flag(member string, set bool) {
+	if set {
+		m.dst = append(m.dst, member...)
+	}
 }
 
 func (m *members) number(key string, n int64) {

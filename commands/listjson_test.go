@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
@@ -36,15 +37,39 @@ func filled(r *rand.Rand, chance int) (i library.Info) {
 		case reflect.Bool:
 			f.SetBool(true)
 		case reflect.Pointer:
+			if f.Type() == reflect.TypeFor[*library.Team]() {
+				i.Team = filledTeam(r, texts, chance)
+				continue
+			}
 			i.Snippet = &library.Snippet{Text: texts[r.IntN(len(texts))], Ranges: [][2]int{{0, 3}, {5, r.IntN(50)}}[:r.IntN(3)]}
 		}
 	}
 	return i
 }
 
+// filledTeam is what the store knows of a session.
+func filledTeam(r *rand.Rand, texts []string, chance int) *library.Team {
+	t := &library.Team{}
+	for _, f := range reflect.ValueOf(t).Elem().Fields() {
+		if r.IntN(100) >= chance {
+			continue
+		}
+		switch f.Kind() {
+		case reflect.String:
+			f.SetString(texts[r.IntN(len(texts))])
+		case reflect.Int, reflect.Int64:
+			f.SetInt(r.Int64N(1<<52) - 1<<51)
+		case reflect.Bool:
+			f.SetBool(true)
+		}
+	}
+	return t
+}
+
 // TestAListEncodesAsByReflection: every field, also one that is added some day, is in the answer as encoding/json has it.
 func TestAListEncodesAsByReflection(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	type plain commands.ListResult // without the method
 	r := rand.New(rand.NewPCG(3, 1))
 	for n, count := range []int{0, 1, 2, 255, 256, 257, 700} {

@@ -11,7 +11,7 @@ import (
 
 var messages = New(Spec{
 	Name: "xcsh.messages", Title: "Session Messages", Flags: ReadOnly, Arg: "query", Early: true,
-	Doc: "Return a page of the messages of a session's conversation, or search them. The conversation is the context that xcsh.snapshot shows, or with history the whole conversation up to it.",
+	Doc: "Return a page of the messages of a session's conversation, or search them. The conversation is the context that xcsh.snapshot shows, or with history the whole conversation up to it. source may also be the address of a session that xcsh.team.follow shows.",
 }, runMessages)
 
 // MessagesArgs are the arguments of xcsh.messages.
@@ -82,7 +82,7 @@ func runMessages(ctx context.Context, env *Env, a MessagesArgs) (r MessagesResul
 		}
 		a.Cwd = live.Cwd() // the user chose it
 	}
-	err = env.withSource(ctx, a.Subject, func(sub subject) error {
+	err = env.withReadable(ctx, a.Subject, func(sub subject) error {
 		c, at, err := a.conversation(sub)
 		if err != nil {
 			return err
@@ -92,6 +92,21 @@ func runMessages(ctx context.Context, env *Env, a MessagesArgs) (r MessagesResul
 		return err
 	})
 	return r, err
+}
+
+// withReadable is withSource for a command that also reads sessions of the team's store, by the address that xcsh.team.follow returned.
+func (env *Env) withReadable(ctx context.Context, s Subject, f func(sub subject) error) error {
+	if !strings.HasPrefix(s.Source, FollowScheme+":") {
+		return env.withSource(ctx, s, f)
+	}
+	of, err := env.Follows.at(s.Source)
+	if err == nil {
+		err = waitForRoom(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return of.view(f)
 }
 
 // newest reports whether a asks for the page of the newest messages.

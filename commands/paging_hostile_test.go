@@ -17,6 +17,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
@@ -90,6 +91,7 @@ func TestHostileCursors(t *testing.T) {
 // Whatever bytes a cursor has, the answer is a page or an error of a kind that a client knows.
 func TestCursorsOfRandomBytes(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	random := rand.New(rand.NewSource(1))
 	for _, path := range dialectFiles {
 		fs := afero.NewMemMapFs()
@@ -170,6 +172,7 @@ func TestLimitsOfPages(t *testing.T) {
 // An item that is larger than a page comes alone.
 func TestALargeItemComesAlone(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	fs := afero.NewMemMapFs()
 	write(t, fs, file1, st.Header(id1, "/w"), st.User("00000001", "", "a"), st.User("00000002", "00000001", strings.Repeat("b", 5<<20)), st.User("00000003", "00000002", "c"))
 	env := newEnv(fs)
@@ -201,6 +204,7 @@ func TestALargeItemComesAlone(t *testing.T) {
 // A complete answer of more than 64 MiB is refused, with the argument that makes it smaller.
 func TestACompleteAnswerThatIsTooLarge(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	fs := afero.NewMemMapFs()
 	lines, parent := []string{st.Header(id1, "/w")}, ""
 	for _, id := range []string{"00000001", "00000002", "00000003"} {

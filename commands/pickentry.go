@@ -29,7 +29,12 @@ func (p promptEntry) title() string {
 // entry asks for one of the prompts on all branches of the live session, the newest
 // first. A client with its own picker shows the whole tree.
 func (p prompter) entry(ctx context.Context, live *agent.Session, question string) (promptEntry, error) {
-	needed := need{question: "Select an entry", nothing: "No entry selected", input: InputEntry, field: "entryId"}
+	return p.entryFor(ctx, live, question, "entryId")
+}
+
+// entryFor is entry for another argument than entryId.
+func (p prompter) entryFor(ctx context.Context, live *agent.Session, question, field string) (promptEntry, error) {
+	needed := need{question: "Select an entry", nothing: "No entry selected", input: InputEntry, field: field}
 	if p.clientPicks {
 		return promptEntry{}, needed.fault()
 	}

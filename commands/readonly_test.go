@@ -49,6 +49,14 @@ func TestReadOnlyCommandsOnEveryFixture(t *testing.T) {
 			if fault.Is(err, fault.Damaged) {
 				continue // some fixtures are damaged
 			}
+			if spec.Name == "xcsh.team.follow" {
+				requireKind(t, fault.Refused, err) // there is no team store
+				continue
+			}
+			if spec.Name == "xcsh.change" {
+				requireKind(t, fault.NotFound, err) // the session changed no file
+				continue
+			}
 			require.NoError(t, err, "%s %s", spec.Name, path)
 			validate(t, results[spec.Name], raw, spec.Name+" "+path)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 	"github.com/xcsh-ls/xcsh-ls/session/redact"
 )
 
@@ -41,15 +42,18 @@ func (job exportJob) redactor() *exporter.Redactor {
 }
 
 // knownSecrets returns the keys in the agent directories and in the environment.
-func (job exportJob) knownSecrets() []string {
+func (job exportJob) knownSecrets() []string { return KnownSecrets(job.fs, job.finder) }
+
+// KnownSecrets returns the user's keys in the agent directories of f and in the environment. Files that can't be read have none.
+func KnownSecrets(fs afero.Fs, f library.Finder) []string {
 	known := redact.KnownOf(os.Environ())
-	for _, root := range job.finder.Roots {
+	for _, root := range f.Roots {
 		for _, name := range append(catalog.ModelsFiles(), catalog.AuthFile) {
-			if content, err := readBounded(job.fs, filepath.Join(root.AgentDir, name)); err == nil {
+			if content, err := readBounded(fs, filepath.Join(root.AgentDir, name)); err == nil {
 				known = append(known, redact.KnownIn(asJSON(content), os.Getenv)...)
 			}
 		}
-		stored := agentdb.Reader{Fs: job.fs}
+		stored := agentdb.Reader{Fs: fs}
 		list, _ := stored.Read(context.Background(), agentdb.PathIn(root.AgentDir)) // the keys of one that cannot be read cannot be used either
 		for _, c := range list {
 			known = append(known, redact.KnownOf([]string{"API_KEY=" + c.Key, "API_KEY=" + c.Access()})...)

@@ -28,9 +28,10 @@ var continueSession = New(Spec{
 type ResumeArgs struct {
 	Folder
 	Leaving
-	Target         string `json:"target,omitempty" jsonschema:"The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user."`
-	Scope          string `json:"scope,omitempty" jsonschema:"Where to search: folder or all. Default: the folder first, then all folders."`
+	Target         string `json:"target,omitempty" jsonschema:"The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI; or a session of the team store: its ID there, an ID, an ID prefix or a title. Default: ask the user."`
+	Scope          string `json:"scope,omitempty" jsonschema:"Where to search: folder, all or team. Default: the folder first, then all folders, then the team store."`
 	OnOtherProject string `json:"onOtherProject,omitempty" jsonschema:"What to do with a session of another project: ask, fork, open or fail. Default: ask."`
+	OnBusy         string `json:"onBusy,omitempty" jsonschema:"What to do with a session of the team store that another user writes: ask, read, fork, wait, take or fail. Default: ask. A client that cannot ask gets the busy error."`
 	Create         bool   `json:"create,omitempty" jsonschema:"If the target is a path to a missing file, create a new session there."`
 }
 
@@ -42,6 +43,8 @@ type ResumeResult struct {
 	Session     agent.State       `json:"session"`
 	Summary     Summary           `json:"summary" jsonschema:"A summary of the conversation for the user. Models do not see it."`
 	Repairs     []session.Problem `json:"repairs" jsonschema:"Problems of the file, which were worked around."`
+	Pulled      *Pulled           `json:"pulled,omitempty" jsonschema:"What was brought from the team store; absent if nothing was."`
+	Following   string            `json:"following,omitempty" jsonschema:"With onBusy read: the address of the session's read-only document, as of xcsh.team.follow. The live session is the same as before."`
 	Pending     []string          `json:"pending,omitempty" jsonschema:"The fields of the result and of session that are null, absent or empty because the session is still being read. Only clients with the initialization option lateValues get such a result; xcsh/sessionState has the rest."`
 }
 
@@ -51,22 +54,31 @@ func runResume(ctx context.Context, env *Env, a ResumeArgs) (ResumeResult, error
 		return ResumeResult{}, err
 	}
 	r, job := env.resolver(), newResumeJob(env, live, a.Leaving)
+	shared := sharedResume{env: env, job: &job, args: a}
 	if a.Target == "" {
 		info, err := r.pickToResume(ctx, live.Cwd(), a.Scope)
 		if err != nil {
 			return ResumeResult{}, err
 		}
-		return job.listed(ctx, a, info)
+		return shared.listed(ctx, info)
 	}
-	t, err := r.resolve(ctx, lookup{cwd: live.Cwd(), name: a.Target, scope: a.Scope, create: a.Create, asks: true})
+	t, err := r.resolve(ctx, lookup{cwd: live.Cwd(), name: a.Target, scope: scopeHere(a.Scope), create: a.Create, asks: true})
 	if err != nil {
-		return ResumeResult{}, err
+		return shared.elsewhere(ctx, err)
 	}
 	if t.info != nil {
-		a.Target = t.name
-		return job.listed(ctx, a, *t.info)
+		shared.args.Target = t.name
+		return shared.listed(ctx, *t.info)
 	}
-	return job.file(ctx, t.namedFile)
+	return shared.file(ctx, t.namedFile)
+}
+
+// scopeHere returns the scope of a search for files.
+func scopeHere(scope string) string {
+	if scope == scopeTeam {
+		return ""
+	}
+	return scope
 }
 
 func (a ResumeArgs) check() error {
@@ -74,9 +86,14 @@ func (a ResumeArgs) check() error {
 		return err
 	}
 	switch a.Scope {
-	case "", "folder", "all":
+	case "", "folder", "all", scopeTeam:
 	default:
-		return fault.New(fault.InvalidArgument, "scope must be folder or all, not %q.", a.Scope).With("field", "scope")
+		return fault.New(fault.InvalidArgument, "scope must be folder, all or team, not %q.", a.Scope).With("field", "scope")
+	}
+	switch a.OnBusy {
+	case "", busyAsk, busyRead, busyFork, busyWait, busyTake, busyFail:
+	default:
+		return fault.New(fault.InvalidArgument, "onBusy must be ask, read, fork, wait, take or fail, not %q.", a.OnBusy).With("field", "onBusy")
 	}
 	switch a.OnOtherProject {
 	case "", "ask", "fork", "open", "fail":
@@ -102,6 +119,7 @@ type resumeJob struct {
 	ask    prompter
 	tell   func(string) // nil shows nothing
 	early  bool         // a large session is shown before it is read whole
+	pulled *Pulled      // what was brought from the store, or nil
 
 	// leave returns nil if the live session may be left.
 	leave func(context.Context) error
@@ -198,6 +216,10 @@ func runContinue(ctx context.Context, env *Env, a ContinueArgs) (ResumeResult, e
 	if err := job.leave(ctx); err != nil {
 		return ResumeResult{}, err
 	}
+	shared := sharedResume{env: env, job: &job}
+	if r, done, err := shared.continued(ctx); done || err != nil {
+		return r, err
+	}
 	var out agent.Outcome
 	if job.early {
 		out, err = live.ContinueEarly(ctx, job.late())
@@ -213,7 +235,7 @@ func (job resumeJob) result(ctx context.Context, out agent.Outcome, forkedFrom s
 	if err != nil {
 		return ResumeResult{}, err
 	}
-	r := ResumeResult{Switched: out.Changed, CancelledBy: out.CancelledBy, Repairs: []session.Problem{}}
+	r := ResumeResult{Switched: out.Changed, CancelledBy: out.CancelledBy, Repairs: []session.Problem{}, Pulled: job.pulled}
 	if out.Changed {
 		r.ForkedFrom = forkedFrom
 	}

@@ -101,7 +101,7 @@ func TestOnlyTheNewestContextIsShownEarly(t *testing.T) {
 	t.Parallel()
 	shown := []string{"xcsh.resume", "xcsh.continue", "xcsh.state", "xcsh.snapshot", "xcsh.messages"}
 	other := []string{ // nothing of the live session
-		"xcsh.new", "xcsh.list", "xcsh.recent", "xcsh.resolve", "xcsh.exists", "xcsh.history", "xcsh.abort", "xcsh.models", "xcsh.providers",
+		"xcsh.new", "xcsh.list", "xcsh.recent", "xcsh.resolve", "xcsh.exists", "xcsh.history", "xcsh.abort", "xcsh.models", "xcsh.providers", "xcsh.team.status",
 	}
 	var early []string
 	for _, s := range commands.Default.Specs() {

@@ -29,6 +29,9 @@ func Slashes() []Slash {
 		{"rename", "Rename the conversation", "new title", slashRename},
 		{"branch", "Decide what to do after another program continued on another branch", "follow or stay", slashBranch},
 		{"plan", "Turn plan mode on or off, or pause it; only the plan file can be changed in plan mode", "on, off or pause", slashPlan},
+		{"changes", "Show the file changes of the last turn, or of the whole session", "session for all turns", slashChanges},
+		{"rewind", "Undo the file changes since an earlier prompt; the answer is a plan and how to carry it out", "number of prompts", slashRewind},
+		{"redo", "Undo the last rewind of files", "", slashRedo},
 		{"stats", "Show the number of messages and tool calls, tokens and cost", "", slashStats},
 	}
 }

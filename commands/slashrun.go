@@ -13,7 +13,7 @@ import (
 
 // slashTable has the commands that slash commands run. It is not [Default], which has xcsh.prompt and so the slash
 // commands themselves.
-var slashTable = NewTable(compact, export, dump, share, fork, rename, chooseBranch, setMode, stats)
+var slashTable = NewTable(compact, export, dump, share, fork, rename, chooseBranch, setMode, changes, rewindFiles, stats)
 
 // do runs a command for a slash command.
 func do[R any](ctx context.Context, env *Env, name string, args any) (R, error) {

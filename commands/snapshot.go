@@ -3,6 +3,8 @@ package commands
 import (
 	"context"
 
+	"go.uber.org/zap"
+
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/paging"
@@ -34,8 +36,14 @@ func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (snap agent.Snap
 	}
 	if r := live.Reading(); r != nil && a.Last != nil {
 		snap, err = r.SnapshotLast(*a.Last, a.History)
+		snap.Pending = append(snap.Pending, "changes")
 	} else if err = env.readWhole(ctx, live); err == nil {
-		snap, err = live.SnapshotLast(ctx, valueOr(a.Last, 0), a.History)
+		if snap, err = live.SnapshotLast(ctx, valueOr(a.Last, 0), a.History); err == nil {
+			var changesErr error
+			if snap.Changes, changesErr = live.SnapshotChanges(ctx); changesErr != nil { // return the conversation anyway
+				env.Log.Warn("could not add the changes of files to a snapshot", zap.Error(changesErr))
+			}
+		}
 	}
 	if err != nil {
 		return agent.Snapshot{}, err

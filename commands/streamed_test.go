@@ -15,6 +15,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
@@ -112,9 +113,10 @@ func longSession(t *testing.T, path string, n int) {
 // Writing a session to a file needs little memory, however long the session is, in every format and with the rules of
 // every program.
 func TestFilesAreWrittenWithLittleMemory(t *testing.T) { //nolint:paralleltest // it measures the memory in use
+	racetest.Large(t)
 	const content, limit = 12 << 20, 8 << 20
 	for agentDir, formats := range map[string]map[bool][]string{
-		".xcsh/agent": {false: {"html", "markdown", "text", "jsonl", "agentBase", "dump"}, true: {"html", "text"}},
+		".xcsh/agent": {false: {"html", "markdown", "text", "jsonl", "agentBase", "dump", "stream"}, true: {"html", "text"}},
 		".omp/agent":  {false: {"markdown", "text"}},
 	} {
 		dir := t.TempDir()
@@ -125,9 +127,12 @@ func TestFilesAreWrittenWithLittleMemory(t *testing.T) { //nolint:paralleltest /
 				h := newHeapFs(afero.NewOsFs(), 5<<20)
 				env := newEnv(h)
 				var err error
-				if format == "dump" {
+				switch format {
+				case "dump":
 					_, err = commands.WriteDump(t.Context(), env, commands.DumpArgs{Subject: commands.Subject{Source: path}, Redact: &redact}, writerTo{h})
-				} else {
+				case "stream":
+					_, err = commands.WriteExport(t.Context(), env, commands.ExportArgs{Subject: commands.Subject{Source: path}, Redact: &redact}, writerTo{h})
+				default:
 					out := filepath.Join(dir, fmt.Sprintf("%s-%t.json", format, redact))
 					_, err = run(t.Context(), env, "xcsh.export", args{"source": path, "path": out, "format": format, "redact": redact})
 				}
@@ -158,6 +163,7 @@ func TestTheTextExportIsTheDump(t *testing.T) {
 // A text that is too large for an answer is refused, and can be written to a file.
 func TestATextThatIsTooLargeForAnAnswer(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".xcsh/agent", "sessions", "--w--", "2026-01-01T00-00-00-000Z_"+id1+".jsonl")
 	longSession(t, path, 65<<20/(16<<10))

@@ -3,6 +3,8 @@ package commands
 import (
 	"context"
 
+	"go.uber.org/zap"
+
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -138,6 +140,8 @@ type BranchArgs struct {
 type BranchResult struct {
 	Session    agent.State `json:"session"`
 	EditorText *string     `json:"editorText,omitempty" jsonschema:"The text of the prompt, if the entry is one."`
+
+	ChangesLeft int `json:"changesLeft" jsonschema:"The number of files that the session changed since the entry. They stay as they are; xcsh.rewind undoes these changes."`
 }
 
 func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error) {
@@ -159,8 +163,12 @@ func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error
 	if err != nil {
 		return BranchResult{}, err
 	}
+	left, err := live.ChangesSince(a.EntryID.ID)
+	if err != nil {
+		env.Log.Warn("could not count the changes of files after a branch change", zap.Error(err)) // the leaf has moved
+	}
 	state, err := stateOf(ctx, live)
-	return BranchResult{Session: state, EditorText: optional(attached.WithoutInstruction(text))}, err
+	return BranchResult{Session: state, EditorText: optional(attached.WithoutInstruction(text)), ChangesLeft: left}, err
 }
 
 var labelNeeded = need{question: "Label", nothing: "No label entered", input: InputText, field: "label"}

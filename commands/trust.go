@@ -142,7 +142,7 @@ func (env *Env) answerTrust(ctx context.Context, live *agent.Session, found *set
 		live.Report(event.Notice{Text: found.Trust.Question + " It is not used, because you could not be asked. " + howToTrust(found)})
 		return
 	case i < 0, trustAnswers[i].state == "":
-		if len(serving.LeftOut(found)) > 0 {
+		if len(serving.LeftOut(found, "")) > 0 {
 			return // the notices about its servers say so
 		}
 		live.Report(event.Notice{Text: "The set-up of this folder is not used. " + howToTrust(found)})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/history"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 )
 
 // pieces are the parts of prompts and queries: words, signs, and characters that a tokenizer folds,
@@ -35,6 +36,7 @@ func phraseOf(r *rand.Rand, most int) string {
 // Every way of searching finds the same as the index, in the order of time.
 func TestSearchFindsAllMatchesOfTheIndex(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	path := filepath.Join(t.TempDir(), "history.db")
 	w := open(t, path)
 	w.Prepare()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/history"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
@@ -113,6 +114,7 @@ func addMany(path, name string) error {
 // Proves: F-32
 func TestWritersAreKilled(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	path := filepath.Join(t.TempDir(), "agent", "history.db")
 	for round := range 40 {
 		cmd := child(t, "forever", path, fmt.Sprintf("round%d", round))
@@ -149,6 +151,7 @@ func TestWritersAreKilled(t *testing.T) {
 // Proves: F-32
 func TestFirstOpenAtTheSameTime(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	const programs = 6
 	for range 20 {
 		path := filepath.Join(t.TempDir(), "agent", "history.db")

@@ -21,6 +21,7 @@ type Config struct {
 	Unanswered string                // directory of the prompts without an answer; "" keeps none
 	Fs         afero.Fs              // all but the database itself; nil: the real file system
 	Alive      func(pid int) bool    // whether a process exists; nil: no prompts are offered again
+	Started    func(pid int) string  // distinguishes processes with the same pid; "" when unknown. nil: none is known
 	Warn       func(sentence string) // warns the user, once; it does not block. nil only logs
 	Log        *zap.Logger
 	Now        func() time.Time // nil: the real clock

@@ -44,6 +44,8 @@ type unanswered struct {
 	Cwd       string    `json:"cwd,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	Host      string    `json:"host,omitempty"`    // processes of another machine cannot be checked
+	Process   string    `json:"process,omitempty"` // distinguishes the writer from a later process with its pid
+	PID       int       `json:"pid,omitempty"`     // of the writer, which is no longer the owner if the file is named for another process
 	Private   bool      `json:"private,omitempty"` // not for the prompt history
 }
 
@@ -111,7 +113,7 @@ func (j *journal) begin(p Prompt, private bool) *Mark {
 	j.mu.Lock()
 	j.own[name] = true
 	j.mu.Unlock()
-	err := j.write(name, unanswered{Prompt: p.Text, Cwd: p.Cwd, CreatedAt: j.Now(), Host: j.host, Private: private})
+	err := j.write(name, unanswered{Prompt: p.Text, Cwd: p.Cwd, CreatedAt: j.Now(), Host: j.host, Process: j.started(j.pid), PID: j.pid, Private: private})
 	if err != nil {
 		j.Log.Warn("a prompt could not be written to the journal of unanswered prompts", zap.Error(err))
 		j.mu.Lock()
@@ -226,7 +228,7 @@ func (j *journal) claim(l left) bool {
 	j.mu.Lock()
 	j.own[name] = true
 	j.mu.Unlock()
-	if err := j.Fs.Rename(filepath.Join(j.Unanswered, l.name), filepath.Join(j.Unanswered, name)); err != nil {
+	if err := durable.Rename(j.Fs, filepath.Join(j.Unanswered, l.name), filepath.Join(j.Unanswered, name)); err != nil {
 		j.mu.Lock()
 		delete(j.own, name)
 		j.mu.Unlock()
@@ -274,7 +276,8 @@ func (j *journal) leftBehind(cwd string) (found []left) {
 		return nil // no prompt was ever left
 	}
 	for _, f := range files {
-		if !j.isLeft(f.Name()) {
+		pid, named := j.ownerOf(f.Name())
+		if !named {
 			continue
 		}
 		l := left{name: f.Name()}
@@ -282,7 +285,7 @@ func (j *journal) leftBehind(cwd string) (found []left) {
 		if err != nil || json.Unmarshal(content, &l.unanswered) != nil || l.Prompt == "" {
 			continue // claimed by another process, or of an unknown format
 		}
-		if l.Host == j.host && (cwd == "" || l.Cwd == cwd) {
+		if l.Host == j.host && (cwd == "" || l.Cwd == cwd) && (j.isLeft(l.name) || l.PID == pid && j.reused(pid, l.Process)) {
 			found = append(found, l)
 		}
 	}
@@ -295,16 +298,38 @@ func (j *journal) leftBehind(cwd string) (found []left) {
 // isLeft reports whether a file belongs to a process that no longer exists. A file with our own
 // process number is valid only if this process recorded it.
 func (j *journal) isLeft(name string) bool {
-	base, ok := strings.CutSuffix(name, ".json")
-	number, _, dashed := strings.Cut(base, "-")
-	pid, err := strconv.ParseUint(number, 10, 31)
-	if !ok || !dashed || err != nil || pid == 0 {
+	pid, ok := j.ownerOf(name)
+	if !ok {
 		return false
 	}
-	if int(pid) != j.pid {
-		return !j.Alive(int(pid))
+	if pid != j.pid {
+		return !j.Alive(pid)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return !j.own[name]
+}
+
+// ownerOf returns the process that a file is named for.
+func (*journal) ownerOf(name string) (pid int, ok bool) {
+	base, isFile := strings.CutSuffix(name, ".json")
+	number, _, dashed := strings.Cut(base, "-")
+	n, err := strconv.ParseUint(number, 10, 31)
+	return int(n), isFile && dashed && err == nil && n > 0
+}
+
+// reused reports whether another process has the pid of the one that wrote a file.
+func (j *journal) reused(pid int, process string) bool {
+	now := ""
+	if pid != j.pid && process != "" {
+		now = j.started(pid)
+	}
+	return now != "" && now != process
+}
+
+func (j *journal) started(pid int) string {
+	if j.Started == nil {
+		return ""
+	}
+	return j.Started(pid)
 }

@@ -278,3 +278,37 @@ func TestEveryStepOfTheJournalThatFails(t *testing.T) {
 		}
 	}
 }
+
+// A process that got the pid of one that was killed does not keep its prompt from being offered.
+func TestAPromptOfAReusedPidIsOffered(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	other, path := 77, filepath.Join(t.TempDir(), "history.db")
+	processes := map[int]string{os.Getpid(): "boot:1", other: "boot:1"} // as the process of the first store, after dies
+	server := func() *world {
+		return open(t, path, func(c *history.Config) {
+			c.Unanswered, c.Fs = journalDir, fs
+			c.Alive = func(pid int) bool { return processes[pid] != "" }
+			c.Started = func(pid int) string { return processes[pid] }
+		})
+	}
+	say(server(), "an important question")
+	dies(t, fs, other)
+	name := filepath.Join(journalDir, names(t, fs)[0])
+	content, err := afero.ReadFile(fs, name)
+	require.NoError(t, err)
+	written := fmt.Sprintf(`"pid":%d`, os.Getpid())
+	require.Contains(t, string(content), written)
+	require.NoError(t, afero.WriteFile(fs, name, []byte(strings.Replace(string(content), written, `"pid":77`, 1)), 0o600))
+	w := server()
+	require.Empty(t, w.Offer("/w"), "its process lives")
+	require.Empty(t, w.Unanswered("", ""))
+	processes[other] = "boot:2"
+	require.Len(t, w.Unanswered("", ""), 1)
+	require.Len(t, w.Offer("/w"), 1)
+	require.Empty(t, w.Offer("/w"), "it belongs to this process now")
+
+	dies(t, fs, 78) // which took the prompt over and lives
+	processes[78] = "boot:3"
+	require.Empty(t, server().Offer("/w"), "the file still describes its writer")
+}

@@ -23,6 +23,7 @@ var answerTimes = map[string]time.Duration{
 	MethodBeforeFork:    10 * time.Minute,
 	MethodBeforeTree:    10 * time.Minute,
 	MethodBeforeCompact: 10 * time.Minute,
+	MethodBeforeRewind:  10 * time.Minute,
 
 	MethodKey: 30 * time.Second, // the client may have to unlock its store first
 

@@ -24,6 +24,7 @@ type clientInfo struct {
 	sessionDocs         sessiondoc.Client
 	codeActionLiterals  bool // textDocument.codeAction.codeActionLiteralSupport
 	textDocumentContent bool // workspace.textDocumentContent
+	refreshLenses       bool // workspace.codeLens.refreshSupport
 }
 
 // readClient reads the capabilities. Clients send null and (from Lua) [] instead of an object, so
@@ -48,6 +49,7 @@ func readClient(params map[string]json.RawMessage) clientInfo {
 			MarkdownHover:       slices.Contains(valueAt[[]string](caps, "textDocument", "hover", "contentFormat"), "markdown"),
 		},
 		codeActionLiterals:  valueAt[map[string]json.RawMessage](caps, "textDocument", "codeAction", "codeActionLiteralSupport") != nil,
+		refreshLenses:       valueAt[bool](caps, "workspace", "codeLens", "refreshSupport"),
 		textDocumentContent: valueAt[map[string]json.RawMessage](caps, "workspace", "textDocumentContent") != nil,
 	}
 	for _, raw := range valueAt[[]json.RawMessage](caps, "general", "positionEncodings") {

@@ -58,9 +58,9 @@ type promptAttachment struct {
 	Range textdoc.Range `json:"range"`
 }
 
-// codeActions returns actions to explain the selection and to fix diagnostics, in any text of a
-// workspace folder. Clients send the request whenever the cursor moves, so it reads no files.
-func (s *server) codeActions(_ context.Context, raw json.RawMessage) (any, error) {
+// codeActions returns actions to explain the selection, to fix diagnostics, and to keep or undo changes of the session, in any text
+// of a workspace folder. Clients send the request whenever the cursor moves, so it only reads files of a session that changed the text.
+func (s *server) codeActions(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p codeActionParams
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, conn.ParamsError("textDocument/codeAction", "params", err)
@@ -76,6 +76,7 @@ func (s *server) codeActions(_ context.Context, raw json.RawMessage) (any, error
 	}
 	if p.wants(kindFix) {
 		actions = append(actions, p.fixes(cwd)...)
+		actions = append(actions, s.changeActions(ctx, cwd, path, p.Range)...)
 	}
 	if s.client.codeActionLiterals {
 		return conn.EncodeJSON(actions)

@@ -76,6 +76,14 @@ func (c *configuration) editor() []string {
 	return c.settings.UI.Editor
 }
 
+// reviews returns how changes of files are reviewed: with code actions in clients without their own review interface, and with lenses if
+// the user has enabled them.
+func (c *configuration) reviews() (actions, lenses bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.settings.UI.Hooks, !c.settings.UI.Hooks && c.settings.Changes.Lens
+}
+
 // diagnosesEdits reports whether results of edits get the new errors of the file.
 func (c *configuration) diagnosesEdits() bool {
 	c.mu.Lock()
@@ -228,7 +236,7 @@ func (s *server) apply(ctx context.Context, next Settings) (problems []string) {
 }
 
 func takesEffectAtOnce(option string) bool {
-	return slices.Contains([]string{"ui.pick", "export.open", "lateValues", "showResumeSummary", "restricted", "engineExtensions", "saveEdits", "ui.save", "ui.editor", "diagnosticsAfterEdit"}, option)
+	return slices.Contains([]string{"ui.pick", "export.open", "lateValues", "showResumeSummary", "restricted", "engineExtensions", "saveEdits", "ui.save", "ui.editor", "diagnosticsAfterEdit", "changes.lens"}, option)
 }
 
 // changedOptions returns the names of the options that differ.
@@ -253,12 +261,20 @@ func changedOptions(a, b Settings) (names []string) {
 		{"engine", a.Engine, b.Engine},
 		{"engineIdle", a.EngineIdle, b.EngineIdle},
 		{"engineExtensions", a.EngineExtensions, b.EngineExtensions},
+		{teamOption, a.Team, b.Team},
 		{"lateValues", a.LateValues, b.LateValues},
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
 		{"cache.maxBytes", a.Cache.MaxBytes, b.Cache.MaxBytes},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"keys.commands", a.Keys.Commands, b.Keys.Commands},
 		{"export.open", a.Export.Open, b.Export.Open},
+		{"changes.capture", a.Changes.Capture, b.Changes.Capture},
+		{"changes.maxFile", a.Changes.MaxFile, b.Changes.MaxFile},
+		{"changes.maxSession", a.Changes.MaxSession, b.Changes.MaxSession},
+		{"changes.exclude", a.Changes.Exclude, b.Changes.Exclude},
+		{"changes.required", a.Changes.Required, b.Changes.Required},
+		{"changes.commandLook", a.Changes.CommandLook, b.Changes.CommandLook},
+		{"changes.lens", a.Changes.Lens, b.Changes.Lens},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},
 		{"ui.hooks", a.UI.Hooks, b.UI.Hooks},
 		{"ui.save", a.UI.Save, b.UI.Save},

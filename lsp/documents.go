@@ -28,6 +28,10 @@ type Documents struct {
 	byPath  map[string]Document
 	pending map[string]*expected // by path; see expect
 	edits   map[string]agentEdit // by path; of the open documents that the agent has changed
+	saves   savedDocs
+
+	observers map[string]map[*observer]bool // by path
+	late      map[string]*lateEdit          // by path; edits that were given up
 }
 
 // expected is the text of a document after an edit that the client has not reported yet.
@@ -38,7 +42,11 @@ type expected struct {
 }
 
 func newDocuments(log *zap.Logger) *Documents {
-	return &Documents{log: log, inputs: newInputs(), enc: textdoc.UTF16, byPath: make(map[string]Document), pending: make(map[string]*expected), edits: make(map[string]agentEdit)}
+	return &Documents{
+		log: log, inputs: newInputs(), enc: textdoc.UTF16, byPath: make(map[string]Document), pending: make(map[string]*expected),
+		edits: make(map[string]agentEdit), saves: newSavedDocs(), observers: make(map[string]map[*observer]bool),
+		late: make(map[string]*lateEdit),
+	}
 }
 
 // setEncoding sets the client's encoding.
@@ -77,6 +85,7 @@ func (d *Documents) expect(doc Document, text string) *expected {
 		return nil
 	}
 	d.reportedLocked(doc.Path)
+	delete(d.late, doc.Path) // the next report may be about this edit
 	doc.Text = text
 	e := &expected{Document: doc, reported: make(chan struct{})}
 	d.pending[doc.Path] = e
@@ -165,7 +174,9 @@ func (d *Documents) didOpen(p *didOpenParams) error {
 		Version:    p.TextDocument.Version,
 		Text:       p.TextDocument.Text,
 	}
+	d.saves.closedLocked(path)
 	d.reportedLocked(path)
+	d.observedLocked(path)
 	return nil
 }
 
@@ -197,7 +208,9 @@ func (d *Documents) didChange(p *didChangeParams) error {
 	}
 	doc.Version = version
 	d.byPath[path] = doc
+	d.saves.changedLocked(path)
 	d.reportedLocked(path)
+	d.observedLocked(path)
 	return nil
 }
 
@@ -210,7 +223,9 @@ func (d *Documents) didClose(p *didCloseParams) error {
 	defer d.mu.Unlock()
 	delete(d.byPath, path)
 	delete(d.edits, path)
+	d.saves.closedLocked(path)
 	d.reportedLocked(path)
+	d.observedLocked(path)
 	return nil
 }
 

@@ -17,6 +17,7 @@ func (s *server) forward(e agent.Event) {
 	switch e := e.(type) {
 	case agent.RunEvent:
 		s.forwardRun(EventParams(e))
+		s.pending.sessionEvent(e.Cwd, e.Event)
 		switch ev := e.Event.(type) {
 		case event.AgentEnd:
 			s.transcripts.mayHaveChanged()
@@ -28,6 +29,8 @@ func (s *server) forward(e agent.Event) {
 			s.questions.end(engineQuestion{e.SessionID, ev.ID})
 		case event.LargeSession:
 			s.showMessage(commands.LevelInfo, ev.Text)
+		case event.TeamForked:
+			s.showMessage(commands.LevelInfo, ev.Text())
 		case event.Notice:
 			s.showNotice(ev)
 		}
@@ -35,6 +38,7 @@ func (s *server) forward(e agent.Event) {
 		if e.Reason != agent.ReasonTree && e.Reason != agent.ReasonReload {
 			s.branches.next(s.work, e.Cwd, "") // a question about the previous session
 		}
+		s.pending.outdated(e.Cwd)
 		s.notify(MethodSessionChanged, SessionChangedParams{
 			Cwd: e.Cwd, SessionID: e.SessionID, Seq: e.Seq,
 			Reason: string(e.Reason), PreviousSessionFile: e.PreviousSessionFile,

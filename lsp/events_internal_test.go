@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
@@ -21,6 +22,7 @@ import (
 // event.
 func TestOutputIsKeptOnceWhileTheClientDoesNotRead(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	s := &server{log: zap.NewNop(), conn: conn.New(in, out, zap.NewNop(), func() {})}

@@ -67,6 +67,21 @@ func TestALargeSessionIsAMessage(t *testing.T) {
 	require.JSONEq(t, `{"type":3,"message":"It is large\\u202e."}`, string(ed.WaitNotification("window/showMessage")))
 }
 
+// Events of the team's store belong to no session. A fork is a message in every editor.
+func TestEventsOfTheTeam(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ed := f.start(t)
+	_, err := ed.Exec("test.echo", nil)
+	require.Nil(t, err)
+	f.live.emit(agent.RunEvent{Seq: 1, Event: event.TeamState{State: "offline", Unsent: 3}})
+	require.JSONEq(t, `{"cwd":"","sessionId":"","seq":1,"event":{"type":"team_state","state":"offline","unsent":3}}`, string(ed.WaitNotification("xcsh/event")))
+	f.live.emit(agent.RunEvent{Seq: 2, Event: event.TeamForked{SID: "s", Origin: "o", By: "Kim", At: "x"}})
+	require.JSONEq(t, `{"cwd":"","sessionId":"","seq":2,"event":{"type":"team_forked","sid":"s","origin":"o","by":"Kim","at":"x"}}`, string(ed.WaitNotification("xcsh/event")))
+	require.JSONEq(t, `{"type":3,"message":"Kim went on with this conversation. Yours is kept as a fork of it; both are in the list."}`,
+		string(ed.WaitNotification("window/showMessage")))
+}
+
 // A client that does not read blocks neither the sessions nor its own messages. Only repeated
 // notifications are dropped.
 func TestSlowClient(t *testing.T) {

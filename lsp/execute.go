@@ -54,6 +54,7 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 	ctx = commands.WithAnswer(commands.WithRoom(ctx, s.enter), answer)
 	res, err := s.opts.Commands.Execute(ctx, env, name, args)
 	s.transcripts.mayHaveChanged()
+	s.pending.commandDone(name)
 	if err != nil {
 		_ = answer.Close() // the error of the command is what counts
 		return nil, err

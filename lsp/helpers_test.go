@@ -216,6 +216,7 @@ func (f *fixture) runChange(_ context.Context, _ *commands.Env, a textArgs) (non
 func (f *fixture) runHook(ctx context.Context, _ *commands.Env, a textArgs) (hooked, error) {
 	d, err := f.hook.Before(ctx, hook.Event{
 		Name: hook.Name(a.Text), Cwd: "/w", Reason: "resume", TargetSessionFile: "/t.jsonl", EntryID: "e1", UserWantsSummary: true, CustomInstructions: "short",
+		Plan: &hook.RewindPlan{Files: 3, Conflicts: 1, Conversation: true},
 	})
 	f.hook.After(ctx, hook.Event{Name: hook.Switch})
 	return hooked{d.Cancel, err != nil}, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// clientHooks lets the client cancel a change of session, a move of its leaf, and a compaction, add
+// clientHooks lets the client cancel a change of session, a move of its leaf, a compaction, and a rewind of files, add
 // entries to the session, and give the summary of a compaction. It exists only for clients that opted in
 // with ui.hooks. Before must not be called on the goroutine that reads. While the backend opens, the
 // client cannot be asked and nothing is cancelled.
@@ -102,6 +102,12 @@ func beforeRequest(e hook.Event) (method string, params any) {
 		}
 	case hook.BeforeCompact:
 		return MethodBeforeCompact, BeforeCompactParams{Cwd: e.Cwd, Reason: e.Reason, CustomInstructions: e.CustomInstructions, FirstKeptEntryID: e.FirstKeptEntryID, TokensBefore: e.TokensBefore}
+	case hook.BeforeRewind:
+		p := BeforeRewindParams{Cwd: e.Cwd}
+		if e.Plan != nil {
+			p.Plan = *e.Plan
+		}
+		return MethodBeforeRewind, p
 	default:
 		return "", nil
 	}

@@ -20,6 +20,7 @@ func TestHooksAskTheClient(t *testing.T) {
 		onSwitch = `{"cwd":"/w","reason":"resume","targetSessionFile":"/t.jsonl"}`
 		onFork   = `{"cwd":"/w","entryId":"e1"}`
 		onTree   = `{"cwd":"/w","entryId":"e1","oldLeafId":null,"userWantsSummary":true}`
+		onRewind = `{"cwd":"/w","plan":{"files":3,"conflicts":1,"conversation":true}}`
 		onShort  = `{"cwd":"/w","reason":"resume","customInstructions":"short"}`
 	)
 	for name, tc := range map[string]struct {
@@ -37,6 +38,8 @@ func TestHooksAskTheClient(t *testing.T) {
 		"tree":            {"session_before_tree", "xcsh/beforeTree", onTree, func(r lsptest.Request) { r.Reply(lsptest.Fields{"cancel": true}) }, hooked{Cancel: true}},
 		"older client":    {"session_before_tree", "xcsh/beforeTree", onTree, func(r lsptest.Request) { r.Fail(-32601, "no") }, hooked{}},
 		"compaction":      {"session_before_compact", "xcsh/beforeCompact", onShort, func(r lsptest.Request) { r.Reply(lsptest.Fields{"cancel": true}) }, hooked{Cancel: true}},
+		"rewind":          {"session_before_rewind", "xcsh/beforeRewind", onRewind, func(r lsptest.Request) { r.Reply(lsptest.Fields{"cancel": true}) }, hooked{Cancel: true}},
+		"rewind allowed":  {"session_before_rewind", "xcsh/beforeRewind", onRewind, func(r lsptest.Request) { r.Fail(-32601, "no") }, hooked{}},
 		"not on the wire": {event: "session_before_lunch"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/change"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -74,7 +75,10 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 			},
 			CanAsk:    func() bool { return true },
 			Workspace: func(disk tool.Workspace) tool.Workspace { return workspace{s, disk} },
-			Editor:    s.senses, DiagnosesEdits: s.config.diagnosesEdits,
+
+			EditorDocuments: func(disk tool.Workspace) change.Documents { return editorDocs{workspace{s, disk}} },
+
+			Editor: s.senses, DiagnosesEdits: s.config.diagnosesEdits,
 		}
 		if s.keys != nil {
 			c.Keys = s.keys
@@ -88,10 +92,13 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 		}
 	}
 	s.documents.inputs.setDir(b.InputDir)
+	if b.Reviewer != nil {
+		s.reviewer = b.Reviewer
+	}
 	s.config.env = &commands.Env{
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs,
 		Workspace: b.Files, UI: clientUI{s}, Folders: s.folders.list, Pick: settings.UI.Pick, Late: settings.LateValues, OpenPages: settings.opensPages(), Tell: s.teller(settings), Log: s.opts.Log,
-		Restricted: s.config.restricted, Context: s.context(), PDF: b.PDF, After: s.opts.Clock.AfterFunc,
+		Restricted: s.config.restricted, Context: s.context(), PDF: b.PDF, Team: b.Team, Follows: s.follows, After: s.opts.Clock.AfterFunc,
 	}
 	live := b.Live
 	if live == nil && b.Sessions != nil {

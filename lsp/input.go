@@ -116,6 +116,8 @@ func (s *server) documentSaved(p *didCloseParams) error {
 	if path, ok := textdoc.Path(p.TextDocument.URI); ok {
 		s.documents.inputs.saved(path)
 	}
+	s.documents.didSave(p.TextDocument.URI)
+	s.pending.documentMoved(p.TextDocument.URI)
 	return nil
 }
 

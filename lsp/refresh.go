@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -19,7 +20,8 @@ const maxShown = 32
 // shownTranscripts are the transcripts that the client has requested, to notify it when they are
 // outdated.
 type shownTranscripts struct {
-	wake chan struct{} // sessions may have changed
+	wake  chan struct{} // sessions may have changed
+	moved atomic.Bool   // changes of files may have; see changesMoved
 
 	mu    sync.Mutex
 	shown []shownTranscript // in the order of the requests; guarded by mu
@@ -62,14 +64,22 @@ func (st *shownTranscripts) add(t shownTranscript) {
 func (st *shownTranscripts) outdated(stat func(path string) (os.FileInfo, error)) (uris []string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	moved := st.moved.Swap(false)
 	for i := range st.shown {
 		t := &st.shown[i]
-		if now := stateOf(stat(t.path)); now != t.file {
+		if now := stateOf(stat(t.path)); now != t.file || moved && isChangesURI(t.uri) {
 			t.file = now
 			uris = append(uris, t.uri)
 		}
 	}
 	return uris
+}
+
+// changesMoved starts a check that treats all changes documents as outdated, because they do not only depend on the session file. It
+// does not block.
+func (st *shownTranscripts) changesMoved() {
+	st.moved.Store(true)
+	st.mayHaveChanged()
 }
 
 // mayHaveChanged starts a check of the transcripts. It does not block.

@@ -51,6 +51,9 @@ func (s *server) methods() map[string]route {
 		protocol.MethodWorkspaceTextDocumentContent: {call: s.textDocumentContent},
 	}
 	for method, handler := range s.sessionDocs.Handlers() {
+		if method == protocol.MethodTextDocumentCodeLens {
+			handler = s.codeLenses(handler)
+		}
 		routes[method] = route{call: handler}
 	}
 	maps.Copy(routes, s.hostedRoutes())

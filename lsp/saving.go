@@ -112,11 +112,17 @@ func (w workspace) agentEdits(ctx context.Context, askAll bool) (own, mixed []Do
 // unsaved reports whether an open document differs from the file on disk.
 func (w workspace) unsaved(ctx context.Context, path string) bool {
 	doc, open := w.s.documents.Lookup(path)
-	if !open {
-		return false
+	return open && w.differs(ctx, doc)
+}
+
+// differs is unsaved for a document. It notes one that is on disk.
+func (w workspace) differs(ctx context.Context, doc Document) bool {
+	disk, err := w.onDisk(ctx, doc.Path)
+	if err != nil || !sameText(disk, doc.Text) {
+		return true
 	}
-	disk, err := w.onDisk(ctx, path)
-	return err != nil || !sameText(disk, doc.Text)
+	w.s.documents.setClean(doc)
+	return false
 }
 
 // onDisk returns the content of a file, "" if there is none.
@@ -170,20 +176,23 @@ func saveQuestion(docs []Document) string {
 }
 
 // save asks the client to save a document as it is known here. A document that it does not save remains unsaved, and is
-// reported as such.
-func (w workspace) save(ctx context.Context, doc Document) {
+// reported as such. answered is false if the client did not answer at all.
+func (w workspace) save(ctx context.Context, doc Document) (answered bool) {
 	raw, err := conn.EncodeJSON(SaveParams{URI: doc.URI, Version: doc.Version})
 	if err != nil {
-		return
+		return true
 	}
+	w.s.documents.askedToSave(doc.Path, 1)
 	var result *SaveResult
 	err = w.s.ask(ctx, MethodSave, raw, &result)
 	if err == nil && result != nil && result.Saved {
-		return
+		return true
 	}
+	w.s.documents.askedToSave(doc.Path, -1)
 	reason := ""
 	if result != nil {
 		reason = conn.Printable(result.FailureReason)
 	}
 	w.s.log.Info("the client did not save a document", zap.String("path", doc.Path), zap.String("reason", reason), zap.Error(err))
+	return ctx.Err() == nil && !errors.Is(err, errUnanswered)
 }

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/change"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -44,6 +45,10 @@ type Options struct {
 	ParentPoll time.Duration      // how often the client's process is checked. 0 means 2 s
 	Alive      func(pid int) bool // whether a process exists; nil asks the operating system
 
+	// ReviewPause is the delay after a change of a document until the pending changes are computed again, and the minimum
+	// interval of this. 0 means 300 ms.
+	ReviewPause time.Duration
+
 	Clock Clock // nil means the real one
 
 	Temp       afero.Fs // holds large results until they are sent, in its temporary directory; nil means the disk
@@ -55,6 +60,7 @@ type Client struct {
 	Documents *Documents // the open documents; filled and changed from initialized on
 	Hook      hook.Hook  // asks the client before a change of session; nil unless it opted in
 
+	Advice  agent.Advice              // what the user can do next, if not with the commands of editors
 	Warn    func(text string)         // shows a message; it does not block
 	Folders func() []string           // returns the workspace folders as they are now
 	Pace    func(ctx context.Context) // waits until the editor has read most of the messages
@@ -78,6 +84,9 @@ type Client struct {
 	CanAsk    func() bool                              // reports whether the user can be asked questions; nil: not
 	AskForm   agent.FormAsker                          // asks the user whole questions; nil: the client shows those of events
 	Workspace func(disk tool.Workspace) tool.Workspace // returns the files with the unsaved text of open documents
+
+	// EditorDocuments returns the open documents for rewinds. They also implement [change.Watcher].
+	EditorDocuments func(disk tool.Workspace) change.Documents
 }
 
 // Backend holds the services that commands use. The server closes Sessions when it stops.
@@ -88,13 +97,15 @@ type Backend struct {
 	Fs       afero.Fs
 	Files    tool.Workspace     // the files with unsaved text; nil: prompts take no attachments
 	PDF      commands.PDFReader // nil: PDF files cannot be attached
+	Team     commands.Team      // nil: no team store is set up
 
 	// InputDir is the directory, on the real disk, of the files in which users write long answers.
 	// It is created when needed. "" means the temporary directory.
 	InputDir string
 
-	// Live replaces Sessions for the server's own calls. Only tests set it.
-	Live Live
+	// Live replaces Sessions for the server's own calls, and Reviewer replaces it for changes of files. Only tests set them.
+	Live     Live
+	Reviewer Reviewer
 }
 
 // Live are the methods of the sessions that the server itself calls. [agent.Manager] implements it.
@@ -152,6 +163,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ParentPoll <= 0 {
 		o.ParentPoll = 2 * time.Second
+	}
+	if o.ReviewPause <= 0 {
+		o.ReviewPause = 300 * time.Millisecond
 	}
 	if o.Alive == nil {
 		o.Alive = lock.Alive

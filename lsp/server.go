@@ -31,6 +31,9 @@ type server struct {
 	sessions    *sessions
 	sessionDocs *sessiondoc.Docs
 	transcripts *shownTranscripts
+	follows     *commands.Follows
+	pending     *pendingChanges
+	reviewer    Reviewer // set by initialize
 	config      configuration
 	branches    branchQuestions
 	questions   engineQuestions
@@ -79,9 +82,11 @@ func newServer(ctx context.Context, o Options) *server {
 	s.documents = newDocuments(s.log)
 	s.senses = &clientSenses{s: s, off: map[string]bool{}}
 	s.transcripts = newShownTranscripts()
+	s.pending, s.reviewer = newPendingChanges(s), sessionReviewer{s}
 	s.progress = newProgresses(s)
 	s.sessions = newSessions(s.log)
 	s.work, s.endWork = context.WithCancelCause(context.WithoutCancel(ctx))
+	s.follows = commands.NewFollows(s.work, s.followedChanged)
 	s.sessionDocs = sessiondoc.New(s.sessionDocHost())
 	s.routes = s.methods()
 	return s
@@ -101,6 +106,12 @@ func (s *server) stop() {
 		if !waitFor(s.calls.Idle(), s.opts.Grace) {
 			s.log.Warn("commands ignore their cancellation; leaving them behind")
 		}
+		followed := make(chan struct{})
+		go func() {
+			defer close(followed)
+			s.follows.Close()
+		}()
+		waitFor(followed, s.opts.Grace)
 		s.sessions.close(s.opts.Grace)
 		s.memory.Close()
 	})

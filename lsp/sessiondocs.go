@@ -29,6 +29,11 @@ func (s *server) files() sessiondoc.Files {
 	return sessiondoc.Files{Fs: env.Fs, Finder: env.Finder, Folders: s.folders.list()}
 }
 
+// folderOf returns the innermost workspace folder that path is in.
+func (s *server) folderOf(path string) (folder string, ok bool) {
+	return sessiondoc.Files{Folders: s.folders.list()}.FolderOf(path)
+}
+
 // readOnlyEnv returns the Env for work that changes nothing. It does not keep the backend from being
 // replaced.
 func (s *server) readOnlyEnv() *commands.Env {
@@ -55,6 +60,7 @@ func (s *server) background(what string, f func(ctx context.Context)) {
 func (s *server) documentOpened(p *didOpenParams) error {
 	err := s.documents.didOpen(p)
 	s.sessionDocs.Opened(p.TextDocument.URI)
+	s.pending.documentMoved(p.TextDocument.URI)
 	return err
 }
 
@@ -62,6 +68,7 @@ func (s *server) documentOpened(p *didOpenParams) error {
 func (s *server) documentChanged(p *didChangeParams) error {
 	err := s.documents.didChange(p)
 	s.sessionDocs.Changed(p.TextDocument.URI)
+	s.pending.documentMoved(p.TextDocument.URI)
 	return err
 }
 
@@ -69,5 +76,6 @@ func (s *server) documentChanged(p *didChangeParams) error {
 func (s *server) documentClosed(p *didCloseParams) error {
 	err := s.documents.didClose(p)
 	s.sessionDocs.Closed(p.TextDocument.URI)
+	s.pending.documentMoved(p.TextDocument.URI)
 	return err
 }

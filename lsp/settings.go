@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine/find"
 	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
@@ -52,6 +53,7 @@ type Settings struct {
 	History     HistorySettings
 	Keys        KeySettings
 	Export      ExportSettings
+	Changes     ChangesSettings
 	ShowSummary *bool // false shows no summary of a resumed session; nil means true
 	LateValues  bool  // the client takes the rest of a large session's state after the answer; see [commands.Env]
 	Restricted  bool  // the user has not trusted the workspace; see [commands.Env]
@@ -63,8 +65,11 @@ type Settings struct {
 	EngineIdle       time.Duration
 	EngineExtensions bool
 
+	// Team are the settings of the team's store, the user's own, too.
+	Team TeamSettings
+
 	// MachineScope reports that the client's section holds no values of a workspace for the settings of the
-	// engine. Only initializationOptions can say so.
+	// engine and the team. Only initializationOptions can say so.
 	MachineScope bool
 
 	// Trusted reports that the client has said that the user trusts the workspace, with restricted: false. A client
@@ -74,6 +79,10 @@ type Settings struct {
 	// AgentDirNamed reports that AgentDir comes from the command line. It is not an option, because
 	// options may come from a workspace.
 	AgentDirNamed bool
+
+	// ShellPath is the program that runs commands; "" means the usual one. It is not an option, because options may
+	// come from a workspace.
+	ShellPath string
 
 	// AllowAgentDirs are the agent directories inside a workspace that the user allowed on the command
 	// line or in the environment. They are not an option.
@@ -122,6 +131,25 @@ type ExportSettings struct {
 	Open *bool // false opens a page only on request; nil means true
 }
 
+// ChangesSettings are the settings for recording changes of files.
+type ChangesSettings struct {
+	Capture     string        // all, tools or off; "" means all
+	MaxFile     int64         // maximum size in bytes of a file whose content is stored; 0 means the default
+	MaxSession  int64         // maximum compressed size in bytes of a session's contents; 0 means the default
+	Exclude     []string      // globs of files whose contents are not stored
+	Required    bool          // a change whose content can't be stored fails
+	CommandLook time.Duration // timeout of the comparison before or after a command; 0 means the default
+
+	Lens bool // shows lenses to keep or undo a change above it, in clients without their own review interface
+}
+
+// The bounds of ChangesSettings.
+const (
+	MaxChangedFile    = 256 << 20
+	MaxSessionChanges = 64 << 30
+	MaxCommandLook    = 5 * time.Minute
+)
+
 // opensPages reports whether an exported page is opened by default.
 func (s Settings) opensPages() bool { return s.Export.Open == nil || *s.Export.Open }
 
@@ -152,7 +180,7 @@ func readSettings(raw json.RawMessage, log *zap.Logger) (Settings, []string) {
 var engineOptions = []string{"engine", "engineExtensions", "engineIdle"}
 
 // readSection overrides s with the client's section, which takes precedence over the initializationOptions in options.
-// Unless the client says that it reads the settings of the engine from the user's own settings only, they
+// Unless the client says that it reads the settings of the engine and the team from the user's own settings only, they
 // may come from a file of the workspace, and are ignored; ignored then has their names.
 func (s *Settings) readSection(options, raw json.RawMessage, log *zap.Logger) (problems, ignored []string) {
 	if s.MachineScope {
@@ -166,8 +194,9 @@ func (s *Settings) readSection(options, raw json.RawMessage, log *zap.Logger) (p
 			ignored = append(ignored, section+"."+name)
 		}
 	}
-	problems = slices.DeleteFunc(problems, func(text string) bool { return strings.HasPrefix(text, `The option "`+section+`.engine`) })
-	s.Engine, s.EngineIdle, s.EngineExtensions = before.Engine, before.EngineIdle, before.EngineExtensions
+	ignored = append(ignored, ignoredTeam(options, raw)...)
+	problems = slices.DeleteFunc(problems, aboutEngineOrTeam)
+	s.Engine, s.EngineIdle, s.EngineExtensions, s.Team = before.Engine, before.EngineIdle, before.EngineExtensions, before.Team
 	s.Trusted = before.Trusted && !s.Restricted
 	return problems, ignored
 }
@@ -229,6 +258,17 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 				"open": set(&r, &s.Export.Open, "true or false"),
 			})
 		},
+		"changes": func(name string, raw json.RawMessage) {
+			r.object(name, raw, map[string]func(string, json.RawMessage){
+				"capture":     r.oneOf(&s.Changes.Capture, agent.CaptureAll, agent.CaptureTools, agent.CaptureOff),
+				"maxFile":     r.wholeNumber(1, MaxChangedFile, func(n int) { s.Changes.MaxFile = int64(n) }),
+				"maxSession":  r.wholeNumber(1, MaxSessionChanges, func(n int) { s.Changes.MaxSession = int64(n) }),
+				"exclude":     set(&r, &s.Changes.Exclude, "a list of strings"),
+				"required":    set(&r, &s.Changes.Required, "true or false"),
+				"commandLook": r.wholeNumber(1, int(MaxCommandLook/time.Second), func(n int) { s.Changes.CommandLook = time.Duration(n) * time.Second }),
+				"lens":        set(&r, &s.Changes.Lens, "true or false"),
+			})
+		},
 		"ui": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"pick":  set(&r, &s.UI.Pick, "true or false"),
@@ -247,6 +287,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"engine":           r.engine(&s.Engine),
 		"engineIdle":       r.wholeNumber(1, int(MaxEngineIdle/time.Minute), func(n int) { s.EngineIdle = time.Duration(n) * time.Minute }),
 		"engineExtensions": set(&r, &s.EngineExtensions, "true or false"),
+		teamOption:         r.team(&s.Team),
 		"keyProviders":     func(string, json.RawMessage) {}, // see readKeyProviders
 		"contextKinds":     func(string, json.RawMessage) {}, // see readContextKinds
 		"machineScope":     func(string, json.RawMessage) {}, // see readSettings

@@ -37,17 +37,25 @@ func transcriptPath(uri string) (path string, ok bool) {
 	return path, ok && file
 }
 
-// textDocumentContent answers with the conversation of a session that may be read.
+// textParams are the parameters of workspace/textDocumentContent.
+type textParams struct {
+	URI string `json:"uri"`
+}
+
+// textDocumentContent returns the conversation or the changes of a readable session, a file without its pending changes, or a followed session.
 func (s *server) textDocumentContent(ctx context.Context, raw json.RawMessage) (any, error) {
-	var p struct {
-		URI string `json:"uri"`
-	}
+	var p textParams
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, conn.ParamsError(protocol.MethodWorkspaceTextDocumentContent, "uri", err)
 	}
-	path, ok := transcriptPath(p.URI)
-	if !ok || filepath.Ext(path) != ".jsonl" || !s.files().MayRead(path) {
-		return nil, fault.New(fault.NotFound, "There is no transcript %q.", conn.Printable(p.URI)).With("path", p.URI)
+	text := s.transcriptText
+	switch {
+	case strings.HasPrefix(p.URI, baseScheme+":"):
+		text = s.baseText
+	case isChangesURI(p.URI):
+		text = s.changesText
+	case strings.HasPrefix(p.URI, commands.FollowScheme+":"):
+		text = s.followedText
 	}
 	select {
 	case <-s.ready:
@@ -56,6 +64,15 @@ func (s *server) textDocumentContent(ctx context.Context, raw json.RawMessage) (
 	}
 	if err := s.enter(ctx); err != nil {
 		return nil, err
+	}
+	return text(ctx, p)
+}
+
+// transcriptText returns the text of a transcript.
+func (s *server) transcriptText(ctx context.Context, p textParams) (any, error) {
+	path, ok := transcriptPath(p.URI)
+	if !ok || filepath.Ext(path) != ".jsonl" || !s.files().MayRead(path) {
+		return nil, fault.New(fault.NotFound, "There is no transcript %q.", conn.Printable(p.URI)).With("path", p.URI)
 	}
 	shown := shownTranscript{uri: p.URI, path: path, file: stateOf(s.readOnlyEnv().Fs.Stat(path))}
 	subject := commands.Subject{Folder: commands.Folder{Cwd: filepath.Dir(path)}, Source: path}
@@ -74,19 +91,24 @@ func (ui clientUI) ShowTranscript(ctx context.Context, path string) bool {
 	if !ui.s.client.textDocumentContent || !ui.s.client.showDocument || !ui.s.files().MayRead(path) {
 		return false
 	}
-	params, err := conn.EncodeJSON(map[string]any{"uri": transcriptURI(path), "takeFocus": true})
+	return ui.s.showContent(ctx, transcriptURI(path))
+}
+
+// showContent shows a virtual document.
+func (s *server) showContent(ctx context.Context, uri string) bool {
+	params, err := conn.EncodeJSON(map[string]any{"uri": uri, "takeFocus": true})
 	if err != nil {
 		return false
 	}
 	var raw json.RawMessage
-	err = ui.s.ask(ctx, protocol.MethodWindowShowDocument, params, &raw)
+	err = s.ask(ctx, protocol.MethodWindowShowDocument, params, &raw)
 	return err == nil && valueAt[bool](raw, "success")
 }
 
-// contentOptions returns the capability for documents of [transcriptScheme] if the client supports them.
+// contentOptions returns the capability for the documents of this server if the client supports them.
 func (c clientInfo) contentOptions() protocol.WorkspaceOptionsTextDocumentContent {
 	if !c.textDocumentContent {
 		return nil
 	}
-	return &protocol.TextDocumentContentOptions{Schemes: []string{transcriptScheme}}
+	return &protocol.TextDocumentContentOptions{Schemes: []string{transcriptScheme, baseScheme, commands.FollowScheme}}
 }

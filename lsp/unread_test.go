@@ -22,6 +22,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 )
@@ -102,6 +103,7 @@ func TestRequestsWaitForAClientThatDoesNotRead(t *testing.T) {
 // After a large answer, memory is given back once the client has read it and the server is idle.
 func TestMemoryIsGivenBackAfterALargeAnswer(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	f := newFixture(t)
 	freed := make(chan struct{}, 16)
 	f.options.FreeMemory = func() { freed <- struct{}{} }

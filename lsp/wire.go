@@ -5,6 +5,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -32,6 +33,7 @@ const (
 	MethodBeforeFork    = "xcsh/beforeFork"
 	MethodBeforeTree    = "xcsh/beforeTree"
 	MethodBeforeCompact = "xcsh/beforeCompact"
+	MethodBeforeRewind  = "xcsh/beforeRewind"
 	MethodApprove       = "xcsh/approve"
 	MethodAsk           = "xcsh/ask"
 )
@@ -99,6 +101,12 @@ type BeforeCompactParams struct {
 	CustomInstructions string `json:"customInstructions,omitempty"`
 	FirstKeptEntryID   string `json:"firstKeptEntryId,omitempty"` // the first entry that stays in the context
 	TokensBefore       int    `json:"tokensBefore,omitempty"`     // an estimate of the context's size
+}
+
+// BeforeRewindParams are the parameters of xcsh/beforeRewind: changes of files are about to be undone or redone.
+type BeforeRewindParams struct {
+	Cwd  string          `json:"cwd"`
+	Plan hook.RewindPlan `json:"plan"`
 }
 
 // BeforeResult is the answer to each xcsh/before request. null cancels nothing.

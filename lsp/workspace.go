@@ -86,7 +86,7 @@ func (w workspace) WriteFile(ctx context.Context, label, path string, was tool.F
 	case !open:
 		return w.disk.WriteFile(ctx, label, path, was, content)
 	case !w.s.client.applyEdit:
-		return tool.Saved{}, fault.New(fault.Denied, "%s is open in the editor, which cannot be asked to change it; close it first.", path).With("path", path)
+		return tool.Saved{}, fault.New(fault.Denied, "%s is open in the editor, which does not support changing it. Close it first.", path).With("path", path)
 	}
 	disk, _ := w.onDisk(ctx, doc.Path) // a document whose file cannot be read is not saved
 	if err := w.applyEdit(ctx, label, doc, string(content)); err != nil {

@@ -59,3 +59,17 @@ func (d *Documents) Settled(ctx context.Context, path string, timeout time.Durat
 func ApplyChange(text string, start, end textdoc.Position, inserted string, enc textdoc.Encoding) string {
 	return contentChange{Range: &textdoc.Range{Start: start, End: end}, Text: inserted}.apply(text, enc)
 }
+
+// LineEdit is an edit of [LineEdits].
+type LineEdit struct {
+	Start, End textdoc.Position
+	Text       string
+}
+
+// LineEdits returns the edits that turn a text into another one.
+func LineEdits(old, text string, enc textdoc.Encoding) (edits []LineEdit) {
+	for _, e := range lineEdits(old, text, enc) {
+		edits = append(edits, LineEdit{e.Range.Start, e.Range.End, e.NewText})
+	}
+	return edits
+}

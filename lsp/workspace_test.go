@@ -95,21 +95,36 @@ func startEditing(t *testing.T, workspace lsptest.Fields) editor {
 // startEditingWith is startEditing for a client with the given window capabilities and initializationOptions.
 func startEditingWith(t *testing.T, workspace, window, options lsptest.Fields) editor {
 	t.Helper()
+	return startEditingBy(t, nil, nil, lsptest.Fields{"initializationOptions": options, "capabilities": lsptest.Fields{
+		"workspace": workspace, "window": window, "general": lsptest.Fields{"positionEncodings": []string{"utf-16"}},
+	}})
+}
+
+// startEditingBy starts a server with the given parameters of initialize. adjust, unless it is nil, gets the server before it starts,
+// and opened gets what the server offers to the backend.
+func startEditingBy(t *testing.T, adjust func(*fixture), opened func(lsp.Client, afero.Fs), params lsptest.Fields) editor {
+	t.Helper()
 	unixPaths(t)
 	f := newFixture(t)
+	if adjust != nil {
+		adjust(f)
+	}
 	disk := afero.NewMemMapFs()
 	files := make(chan tool.Workspace, 1)
 	open := f.options.Open
 	f.options.Open = func(ctx context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
-		files <- c.Workspace(tool.Local{Fs: disk})
+		files <- c.Workspace(diskFiles(disk))
+		if opened != nil {
+			opened(c, disk)
+		}
 		return open(ctx, s, c)
 	}
 	ed := lsptest.Start(t, f.options)
-	ed.Initialize(lsptest.Fields{"initializationOptions": options, "capabilities": lsptest.Fields{
-		"workspace": workspace, "window": window, "general": lsptest.Fields{"positionEncodings": []string{"utf-16"}},
-	}})
+	ed.Initialize(params)
 	return editor{ed, receive(t, files), disk}
 }
+
+func diskFiles(disk afero.Fs) tool.Workspace { return tool.Local{Fs: disk} }
 
 // can are the capabilities of a client that makes versioned edits.
 func can() lsptest.Fields {
@@ -324,7 +339,7 @@ func TestAClientThatCannotEdit(t *testing.T) {
 	t.Parallel()
 	e := startEditing(t, lsptest.Fields{"workspaceEdit": lsptest.Fields{"documentChanges": true}})
 	was := e.show(t, "/w/a", "one\n")
-	requireFault(t, fault.Denied, "/w/a is open in the editor, which cannot be asked to change it; close it first.",
+	requireFault(t, fault.Denied, "/w/a is open in the editor, which does not support changing it. Close it first.",
 		receive(t, e.write(t.Context(), "/w/a", was, "two\n")))
 	require.Equal(t, written{saved: tool.Saved{Buffer: true}}, receive(t, e.write(t.Context(), "/w/a", was, "one\n")), "nothing to do")
 	require.Equal(t, written{}, receive(t, e.write(t.Context(), "/w/b", tool.File{}, "new\n")))

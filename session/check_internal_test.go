@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/filesums"
 )
 
@@ -39,6 +40,7 @@ func (x *indexed) checked() []Problem {
 
 // An index file that is right stays when a session is checked, whatever the session has.
 func TestACheckKeepsAnIndexFileThatIsRight(t *testing.T) {
+	racetest.Large(t)
 	indexEverything(t)
 	for seed := range uint64(30) {
 		dialect := Dialect(seed % 3)

@@ -193,6 +193,7 @@ var writes = map[string]func(s *Store, l *Log, id string) error{
 	"SetDescription": func(_ *Store, l *Log, _ string) error { _, err := l.SetDescription("text"); return err },
 	"Branch":         func(_ *Store, l *Log, id string) error { return l.Branch(id) },
 	"Summary":        func(_ *Store, l *Log, id string) error { _, err := l.BranchWithSummary(id, "text"); return err },
+	"AppendAt":       func(_ *Store, l *Log, id string) error { _, err := l.AppendAt(id, DraftCustom("x", nil)); return err },
 	"ResetLeaf":      func(_ *Store, l *Log, _ string) error { return l.ResetLeaf() },
 	"Hold":           func(_ *Store, l *Log, _ string) error { l.Hold()(); return nil },
 	"EnsureOnDisk":   func(_ *Store, l *Log, _ string) error { return l.EnsureOnDisk() },

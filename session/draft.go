@@ -13,6 +13,7 @@ import (
 type Draft struct {
 	Type   Type
 	fields []field
+	id     string // see Named
 }
 
 type field struct {
@@ -160,6 +161,13 @@ func DraftToolSelection(names []string) *Draft {
 // draftTitleChange is omp's record of a rename; the title itself is in the slot.
 func draftTitleChange(title Title, previous string) *Draft {
 	return draft(TypeTitleChange).str("title", title.Text).optional("source", title.Source).optional("previousTitle", previous)
+}
+
+// Named sets the id of the entry to one from [Log.NewEntryID] that is already in use elsewhere. If the session has an entry with this id
+// by then, the entry gets a new one.
+func (d *Draft) Named(id string) *Draft {
+	d.id = id
+	return d
 }
 
 // Line returns the entry's line without its newline. Key order is that of the programs:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -267,7 +268,23 @@ func (s *Store) copyArtifacts(from, to string) {
 	if rel, err := filepath.Rel(fromDir, toDir); err == nil && filepath.IsLocal(rel) {
 		return // a directory of sessions whose name only looks like an artifact directory
 	}
-	if err := disk.CopyTree(s.Fs, fromDir, toDir); err != nil {
+	if err := disk.CopyTree(s.Fs, fromDir, toDir, toFork); err != nil {
 		s.Log.Warn("artifacts were not copied", zap.String("path", fromDir), zap.Error(err))
 	}
+}
+
+// contentsDir is the folder of an artifact directory with the contents of changed files, each named by its hash.
+const contentsDir = "changes/"
+
+// toFork shares the contents of changed files with the fork, because they never change. Other files in their directory belong to an
+// unfinished rewind or command of the source.
+func toFork(rel string) disk.Copied {
+	name, ok := strings.CutPrefix(rel, contentsDir)
+	if !ok {
+		return disk.Copy
+	}
+	if dir, hash := path.Split(name); len(hash) == 64 && dir == hash[:2]+"/" {
+		return disk.Share
+	}
+	return disk.Skip
 }

@@ -82,3 +82,42 @@ func TestAForkOmitsUnreadableArtifacts(t *testing.T) {
 		})
 	}
 }
+
+// A fork has the contents of changed files, without a second copy where the file system can, but nothing of a rewind or a command that
+// has not ended in the source.
+func TestAForkSharesTheContentsOfChangedFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "2026-01-01T00-00-00-000Z_0190000000000001.jsonl")
+	artifacts := strings.TrimSuffix(source, ".jsonl")
+	hash := strings.Repeat("9f", 32)
+	kept, left := []string{"0.bash.log", "changes/9f/" + hash}, []string{
+		"changes/rewind.json", "changes/rewind.commit.json", "changes/waiting.jsonl", "changes/9f/" + hash + ".tmp", "changes/aa/" + hash,
+	}
+	fs := afero.NewOsFs()
+	kit.Put(t, fs, source, st.File(st.Header("0190000000000001", "/w"), st.User("aaaaaaaa", "", "one")))
+	for _, name := range append(left, kept...) {
+		kit.Put(t, fs, filepath.Join(artifacts, name), "of "+name)
+	}
+	s := session.NewStore(session.StoreConfig{Fs: fs, DirFor: func(string) (string, error) { return dir, nil }})
+	fork, err := s.ForkFrom(source, "/w")
+	require.NoError(t, err)
+	to := strings.TrimSuffix(fork.Path(), ".jsonl")
+	require.NoError(t, fork.Close())
+	for _, name := range kept {
+		require.Equal(t, "of "+name, kit.Content(t, fs, filepath.Join(to, name)))
+	}
+	for _, name := range left {
+		require.NoFileExists(t, filepath.Join(to, name))
+	}
+	was, err := os.Stat(filepath.Join(artifacts, kept[1]))
+	require.NoError(t, err)
+	is, err := os.Stat(filepath.Join(to, kept[1]))
+	require.NoError(t, err)
+	require.True(t, os.SameFile(was, is))
+	log, err := os.Stat(filepath.Join(to, kept[0]))
+	require.NoError(t, err)
+	other, err := os.Stat(filepath.Join(artifacts, kept[0]))
+	require.NoError(t, err)
+	require.False(t, os.SameFile(log, other))
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -74,6 +75,7 @@ func shownTo(ctx session.Context) (list []string) {
 // omp, and a second conversion changes nothing. No line of it is one that the program does not know.
 func TestForkIntoKeepsTheConversation(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	s, dirs := programsOf(t)
 	differ := map[string]string{
 		"context-notes":            "notes are state of an extension of omp's, which no other program shows",

@@ -16,11 +16,11 @@ const snowflakeEpoch = 1420070400000
 
 // ids makes session and entry ids. It is safe for concurrent use.
 type ids struct {
-	now    func() time.Time
-	random io.Reader
+	now func() time.Time
 
-	mu  sync.Mutex
-	seq uint32 // guarded by mu; 22 bits, starts anywhere
+	mu     sync.Mutex
+	random io.Reader // guarded by mu
+	seq    uint32    // guarded by mu; 22 bits, starts anywhere
 }
 
 // newIDs returns a source of ids. random is crypto/rand's reader when nil.
@@ -52,7 +52,10 @@ func (g *ids) session() string {
 func (g *ids) entry(taken func(string) bool) string {
 	for range 100 {
 		var b [4]byte
-		if _, err := io.ReadFull(g.random, b[:]); err != nil {
+		g.mu.Lock()
+		_, err := io.ReadFull(g.random, b[:])
+		g.mu.Unlock()
+		if err != nil {
 			break
 		}
 		if id := hex.EncodeToString(b[:]); !taken(id) {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 )
 
 // indexEverything makes every session have an index file, with small pages, for one test.
@@ -183,6 +185,7 @@ func replaceOrWrite(t *testing.T, r *rand.Rand, path string, content []byte) {
 // Sessions of all dialects grow, and are rewritten and replaced, and so are their index files, which get
 // damaged: what a document says is always what one says that was read whole.
 func TestAnIndexFileGivesWhatTheWholeFileGives(t *testing.T) {
+	racetest.Large(t)
 	indexEverything(t)
 	cached, whole, sessions := 0, 0, uint64(60)
 	if os.Getenv("XCSH_SOAK") != "" {

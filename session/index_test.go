@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -120,6 +121,7 @@ func TestIdsThatCollide(t *testing.T) {
 // that to the folded low bits of a multiplication by the golden ratio.
 func TestIDsCannotBeMadeToCollide(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	const (
 		ids   = 200_000
 		cells = 1 << 19 // of a table with that many ids

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/indexfile"
 )
@@ -271,6 +272,7 @@ func logView(t *testing.T, l *Log) map[string]any {
 // What is known of a live session at leaves other than the newest, after changes of its own and of other programs, is what
 // reading its file whole yields.
 func TestOtherLeavesOfALogOverAnIndexFile(t *testing.T) {
+	racetest.Large(t)
 	indexEverything(t)
 	sessions := uint64(12)
 	if os.Getenv("XCSH_SOAK") != "" {

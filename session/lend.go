@@ -101,6 +101,13 @@ func (l *Log) onlySettings() bool {
 	return true
 }
 
+// IsLent reports whether another program writes the file at present, see [Log.Lend].
+func (l *Log) IsLent() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lent != nil
+}
+
 // lentOut is the error of what would write while the session is lent; nil if it is not.
 func (l *Log) lentOut() error {
 	if l.lent == nil {
@@ -194,7 +201,7 @@ func (t *Lent) take() (entries []Entry, err error) {
 	return entries, nil
 }
 
-// read adopts what was appended.
+// read adopts the appended lines.
 func (t *Lent) read() error {
 	l := t.log
 	info, err := l.store.Fs.Stat(l.path)
@@ -454,12 +461,20 @@ func (l *Log) recover() error {
 		return nil
 	}
 	scanBytes(lines, l.adopt, func(Problem) {})
+	back := func(bool) {}
 	err = disk.Replace(l.store.Fs, l.path, l.store.NewID(), l.doc.info.Mode().Perm(), l.writeRevived, func() error {
+		if l.store.replacesClosed {
+			var err error
+			if back, err = l.doc.src.release(l.store.Fs, l.path); err != nil {
+				return err
+			}
+		}
 		if now, err := l.store.Fs.Stat(l.path); err != nil || !disk.SameFile(now, info) || now.Size() != info.Size() {
 			return fault.New(fault.Stale, "%s is still being written.", l.path).With("path", l.path)
 		}
 		return nil
 	})
+	back(err == nil)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	indexmode "github.com/xcsh-ls/xcsh-ls/internal/sessiontest/indexed"
 )
 
@@ -56,6 +57,7 @@ func (b *borrower) line(line string) (whole bool) {
 // All that is known of a session while it is lent is what reading its file whole yields, whatever the program appends,
 // whenever it is looked at, at whatever leaf, and also once it was returned. Each entry is caught once.
 func TestALentSessionIsWhatItsFileSays(t *testing.T) {
+	racetest.Large(t)
 	indexEverything(t)
 	caughtMax, sessions := maxCaught, uint64(30)
 	defer func() { maxCaught = caughtMax }()
@@ -171,6 +173,7 @@ var ofALent = map[string]struct {
 	call    func(s *Store, l *Log, id string) error
 }{
 	"Append":            {true, writes["Append"]},
+	"AppendAt":          {true, writes["AppendAt"]},
 	"AppendModel":       {true, writes["AppendModel"]},
 	"Branch":            {true, writes["Branch"]},
 	"BranchWithSummary": {true, writes["Summary"]},
@@ -190,6 +193,8 @@ var ofALent = map[string]struct {
 	"ForeignBranch":   {call: func(_ *Store, l *Log, _ string) error { l.ForeignBranch(); return nil }},
 	"Header":          {call: func(_ *Store, l *Log, _ string) error { l.Header(); return nil }},
 	"Hold":            {call: writes["Hold"]},
+	"IsLent":          {call: func(_ *Store, l *Log, _ string) error { l.IsLent(); return nil }},
+	"NewEntryID":      {call: func(_ *Store, l *Log, _ string) error { l.NewEntryID(); return nil }},
 	"LeafID":          {call: func(_ *Store, l *Log, _ string) error { l.LeafID(); return nil }},
 	"OnDisk":          {call: func(_ *Store, l *Log, _ string) error { l.OnDisk(); return nil }},
 	"Path":            {call: func(_ *Store, l *Log, _ string) error { l.Path(); return nil }},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -82,6 +83,7 @@ func FuzzLend(f *testing.F) {
 // A session made to cost quadratic time, were each entry followed to its root, is converted in about the time of any other.
 func TestForkIntoTakesNoQuadraticTime(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	const n = 40_000
 	var b strings.Builder
 	b.WriteString(strings.SplitAfter(kit.Conversation(), "\n")[0])

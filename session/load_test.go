@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
@@ -108,6 +109,7 @@ func TestEveryOddityIsReportedWithItsLine(t *testing.T) {
 
 func TestUnclosedBracketsDoNotTakeQuadraticTime(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	// Every line is the beginning of a value that never ends. Without a budget each
 	// would be tried up to the end of the file: 10^11 steps.
 	hostile := st.Header("0123456789abcdef", "/w") + "\n" + strings.Repeat(`[{"a":`+"\n", 300_000) + st.User("aaaaaaaa", "", "still here") + "\n"
@@ -118,6 +120,7 @@ func TestUnclosedBracketsDoNotTakeQuadraticTime(t *testing.T) {
 
 func TestValuesLongerThanAReadBlock(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	long := strings.Repeat("x", 5<<20)
 	written := []string{st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", long), st.Assistant("bbbbbbbb", "aaaaaaaa", "ok")}
 	// Lines of every length around the block boundaries.

@@ -106,11 +106,23 @@ func (l *Log) put(d *Draft, readErr error) (id string, err error) {
 
 // add adds a draft in memory as a child of the leaf.
 func (l *Log) add(d *Draft) string {
-	id := l.store.ids.entry(func(id string) bool { return l.doc.has(id) })
+	id := d.id
+	if id == "" || l.doc.has(id) {
+		id = l.newID()
+	}
 	parent := l.parentForNext()
 	line := d.Line(id, parent, FormatTime(l.store.Now()))
 	l.addLine(record{id: id, parent: parent, typ: d.Type, role: d.role(), mem: line})
 	return id
+}
+
+func (l *Log) newID() string { return l.store.ids.entry(func(id string) bool { return l.doc.has(id) }) }
+
+// NewEntryID returns an id that no entry has, for [Draft.Named].
+func (l *Log) NewEntryID() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.newID()
 }
 
 func (l *Log) addLine(r record) {
@@ -249,6 +261,24 @@ func (l *Log) ResetLeaf() error {
 // appends a summary of the branch it left. The summary names the new leaf, or in pi's files
 // the old one, as the programs do.
 func (l *Log) BranchWithSummary(id, summary string) (string, error) {
+	return l.appendAt(id, func() *Draft {
+		from := id
+		if l.form() == Pi {
+			from = l.parentForNext()
+		}
+		return draftBranchSummary(cmp.Or(from, "root"), summary, nil)
+	})
+}
+
+// AppendAt moves the leaf to the entry called id ("" for before the first) and appends an entry there, so that
+// every program that loads the file continues at that place. An unknown id is a NotFound error, and the leaf stays.
+// Other failures are those of [Log.Append].
+func (l *Log) AppendAt(id string, d *Draft) (string, error) {
+	return l.appendAt(id, func() *Draft { return d })
+}
+
+// appendAt is AppendAt with a draft that is made while the leaf is still the old one.
+func (l *Log) appendAt(id string, draft func() *Draft) (string, error) {
 	if err := l.settle(context.Background()); err != nil {
 		return "", err
 	}
@@ -258,17 +288,15 @@ func (l *Log) BranchWithSummary(id, summary string) (string, error) {
 	if err != nil {
 		return "", err // before the leaf has moved
 	}
-	from, to := id, -1
+	to := -1
 	if id != "" {
 		if to, err = l.doc.Index(id); err != nil {
 			return "", cmp.Or(readErr, err)
 		}
 	}
-	if l.form() == Pi {
-		from = l.parentForNext()
-	}
+	d := draft()
 	l.moveTo(to)
-	return l.put(draftBranchSummary(cmp.Or(from, "root"), summary, nil), readErr)
+	return l.put(d, readErr)
 }
 
 // SetLabel labels an entry; an empty text clears the label. The label becomes the leaf.

@@ -332,6 +332,42 @@ func TestBranchMovesTheLeafAndNothingElse(t *testing.T) {
 	require.Contains(t, kit.Content(t, fs, kit.Filed), `"id":"`+id+`","parentId":null,"timestamp":"2026-02-03T04:05:06.789Z","fromId":"root"`)
 }
 
+// TestAnEntryAtAnotherLeafOutlivesTheProcess: the place is where the file continues after it was opened again, also before the
+// first entry.
+func TestAnEntryAtAnotherLeafOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		at, parent string
+		texts      []string
+	}{
+		"at an entry":            {"aaaaaaaa", `"aaaaaaaa"`, []string{"one"}},
+		"before the first entry": {"", "null", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fs := afero.NewMemMapFs()
+			kit.Put(t, fs, kit.Filed, kit.Conversation())
+			l, err := kit.NewStore(fs).Open(kit.Filed)
+			require.NoError(t, err)
+			before := kit.Content(t, fs, kit.Filed)
+			_, err = l.AppendAt("zzz", session.DraftCustom("xcsh-ls.branch", []byte(`{}`)))
+			require.Equal(t, fault.NotFound, fault.KindOf(err))
+			require.Equal(t, before, kit.Content(t, fs, kit.Filed))
+
+			id, err := l.AppendAt(c.at, session.DraftCustom("xcsh-ls.branch", []byte(`{}`)))
+			require.NoError(t, err)
+			require.Contains(t, kit.Content(t, fs, kit.Filed), `"id":"`+id+`","parentId":`+c.parent)
+			require.Equal(t, c.at, l.LeafID(), "the entry itself is not shown")
+			require.NoError(t, l.Close())
+
+			again, err := kit.NewStore(fs).Open(kit.Filed)
+			require.NoError(t, err)
+			require.Equal(t, c.at, again.LeafID())
+			require.Equal(t, c.texts, contextTexts(t, again))
+		})
+	}
+}
+
 // TestEntriesOfOthersCanBeNamedAtOnce: an entry that another program has just appended is found in the file, even if
 // that was rewritten.
 func TestEntriesOfOthersCanBeNamedAtOnce(t *testing.T) {
@@ -841,4 +877,23 @@ func TestAFailedWriteIsKeptReportedAndRepeated(t *testing.T) {
 	require.NoError(t, l.Err())
 	require.Equal(t, []string{"one", "two", "first", "second"}, loaded(t, base, kit.Filed))
 	require.True(t, bytes.HasSuffix([]byte(kit.Content(t, base, kit.Filed)), []byte("\n")))
+}
+
+// An entry that waits for its file has an id before, and keeps it unless another program took it meanwhile.
+func TestAnEntryIsNamedBeforeItIsWritten(t *testing.T) {
+	t.Parallel()
+	s := kit.NewStore(afero.NewMemMapFs())
+	l, err := s.Create("/w", session.NewOptions{})
+	require.NoError(t, err)
+	kit.MustAppend(t, l, kit.Say("assistant", "one"))
+	id := l.NewEntryID()
+	require.Regexp(t, `^[0-9a-f]{8}$`, id)
+	require.False(t, l.IsLent())
+	got, err := l.Append(session.DraftCustom("x", nil).Named(id))
+	require.NoError(t, err)
+	require.Equal(t, id, got)
+	require.Contains(t, kit.Content(t, s.Fs, l.Path()), `"id":"`+id+`"`)
+	other, err := l.Append(session.DraftCustom("x", nil).Named(id))
+	require.NoError(t, err)
+	require.NotEqual(t, id, other, "an id names one entry")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -275,6 +276,7 @@ func withLongLine(dialect session.Dialect, length int64, end ...madePart) *madeF
 // TestALineOfFortyMegabytesIsResumedInFull: it was passed over, and the conversation before it was lost.
 func TestALineOfFortyMegabytesIsResumedInFull(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	const length = 40 << 20
 	for _, dialect := range []session.Dialect{session.Xcsh, session.Pi, session.Omp} {
 		fs := withLongLine(dialect, length)
@@ -311,6 +313,7 @@ func TestALineOfFortyMegabytesIsResumedInFull(t *testing.T) {
 
 // TestScanningALongLineTakesNoMoreMemory counts the bytes that reading a session allocates.
 func TestScanningALongLineTakesNoMoreMemory(t *testing.T) { //nolint:paralleltest // it counts all allocations
+	racetest.Large(t)
 	for _, workers := range []int{1, 4} {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 		read := func(length int64) uint64 {
@@ -337,6 +340,7 @@ func TestScanningALongLineTakesNoMoreMemory(t *testing.T) { //nolint:paralleltes
 // TestHostileLongLines: each costs itself and nothing else, in bounded memory.
 func TestHostileLongLines(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	for name, line := range map[string][]madePart{
 		"a string that is never closed": {{`{"type":"message","id":"x","message":{"content":"`, 1}, {strings.Repeat("y", 1<<20), 40}},
 		"brackets":                      {{strings.Repeat("[", 1_000_000), 10}},
@@ -395,6 +399,7 @@ func TestAHeaderIsHeld(t *testing.T) {
 // TestPartsOfALongLineAreRead: its beginning for a list of entries, any part for a copy.
 func TestPartsOfALongLineAreRead(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	fs := withLongLine(session.Pi, 30<<20)
 	doc, err := session.Load(fs, kit.Filed)
 	require.NoError(t, err)
@@ -471,6 +476,7 @@ func TestALongLineThatCannotBeReadAgain(t *testing.T) {
 // TestImagesOutsideTheFileOnALongLine: a reference anywhere in the line counts, also where it is read in two parts.
 func TestImagesOutsideTheFileOnALongLine(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	line := func(before int) string {
 		return fmt.Sprintf(`{"type":"message","id":"bbbbbbbb","parentId":"aaaaaaaa","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":[`+
 			`{"type":"text","text":"%s"},{"type":"image","mimeType":"image/png","data":"%s%s"},{"type":"text","text":"%s"}]}}`,

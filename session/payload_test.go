@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -131,6 +132,7 @@ func TestAFileThatShrinksWhileItIsRead(t *testing.T) {
 // files, at leaves all over the tree.
 func TestContextStateIsThatOfTheContext(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	check := func(t *testing.T, d *session.Document, leaf session.Leaf) {
 		t.Helper()
 		ctx, wantProblems, err := session.BuildContext(d, leaf, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -19,6 +20,7 @@ import (
 // length.
 func TestLinesAreTheEntries(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	for _, lines := range []int{3, 900} {
 		content := []string{st.Header("0190000000000001", "/w"), "junk"}
 		parent := ""

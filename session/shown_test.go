@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -90,6 +91,7 @@ func TestOwnEntriesAreNotShown(t *testing.T) {
 // A hostile file has long chains of hidden entries with a child at each of them.
 func TestLongChainsOfHiddenEntriesTakeLinearTime(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	const n = 30_000
 	lines := []string{st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", "hi")}
 	parent := "aaaaaaaa"
@@ -179,6 +181,7 @@ func TestEveryWayToReadAnEntryHidesIt(t *testing.T) {
 // A fork of a large file takes over the index of its source.
 func TestAForkOfALargeFileHidesTheSameEntries(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	fs := afero.NewMemMapFs()
 	kit.Put(t, fs, kit.Filed, kit.Conversation()+ownEntry("cccccccc", "bbbbbbbb")+"\n"+st.User("dddddddd", "cccccccc", strings.Repeat("x", 9<<20))+"\n")
 	s := kit.NewStore(fs)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -51,6 +52,9 @@ func (s *source) readFull(b []byte, off int64) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.failed(); err != nil { // it may have failed while this waited for release
+		return err
+	}
 	got, err := s.file.ReadAt(b, off)
 	switch {
 	case got == len(b):
@@ -106,10 +110,37 @@ func (r lockedReader) ReadAt(b []byte, off int64) (int, error) {
 	return r.s.file.ReadAt(b, off)
 }
 
-// Close closes the file, if there is one.
+// release closes the file so that it can be replaced on a system that replaces no open file. Reads wait for back, which
+// opens the file again, or makes them fail if it was replaced.
+func (s *source) release(fs afero.Fs, path string) (back func(replaced bool), err error) {
+	if s.file == nil {
+		return func(bool) {}, nil
+	}
+	s.mu.Lock()
+	err = s.file.Close()
+	return func(replaced bool) {
+		defer s.mu.Unlock()
+		if replaced {
+			s.fail(errChanged)
+			return
+		}
+		file, err := fs.Open(path)
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		s.file = file
+	}, err
+}
+
+// Close closes the file, if there is one and it was not released for good.
 func (s *source) Close() error {
 	if s.file == nil {
 		return nil
 	}
-	return s.file.Close()
+	err := s.file.Close()
+	if s.failed() != nil && errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
 }

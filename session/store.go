@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -69,6 +70,10 @@ type Store struct {
 	StoreConfig
 	Locks *lock.Locker
 	ids   *ids
+
+	// replacesClosed says that the system replaces only files that are not open, as Windows does. What a program without
+	// locks appends to a file in the moment before it is replaced is then lost; elsewhere it is carried over.
+	replacesClosed bool
 }
 
 // indexDir is the IndexDir of a store whose configuration has none. Only tests change it.
@@ -80,7 +85,7 @@ func init() {
 
 // NewStore returns a store over c.
 func NewStore(c StoreConfig) *Store {
-	s := &Store{StoreConfig: c}
+	s := &Store{StoreConfig: c, replacesClosed: runtime.GOOS == "windows"}
 	s.IndexDir = cmp.Or(s.IndexDir, indexDir)
 	if s.IndexMax < 0 {
 		s.IndexDir = ""

@@ -444,7 +444,7 @@ func (w *tailWalk) enough() bool {
 	return w.hasThinking && w.hasModel || read >= w.known+min(stateReach, w.reach/4)
 }
 
-// buildPart builds what is known of the context. ok is false if that includes no message.
+// buildPart builds the known part of the context. ok is false if that includes no message.
 func (w *tailWalk) buildPart(blobs BlobSource) (t Tail, ok bool, err error) {
 	d, path := w.doc, w.addPath()
 	b := newContextBuilder(d, nil)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -60,6 +61,7 @@ func TestReadingFromTheEndEqualsReadingAll(t *testing.T) {
 // lines, compactions that keep from anywhere.
 func TestRandomTreesReadFromTheEnd(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	certain := 0
 	for seed := range int64(3000) {
 		r := rand.New(rand.NewSource(seed))

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 )
 
 // partOf reads a part of a context from the end, by small steps.
@@ -73,6 +75,7 @@ func texts(messages []json.RawMessage) []string {
 // Proves: F-18
 func TestAPartOfAContextIsThatOfTheWholeFile(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	known, parts, all := map[string]int{}, 0, 0
 	for seed := range uint64(900) {
 		r := rand.New(rand.NewPCG(seed, 42))

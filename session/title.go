@@ -28,6 +28,9 @@ func draftSessionInfo(name string, inHeader bool) *Draft {
 	return d
 }
 
+// EntryTitle returns the title in a session_info entry, and whether the entry only repeats the title of the header.
+func EntryTitle(raw []byte) (title string, repeated bool) { return own.Title(raw) }
+
 // noteTitle records the title of a session_info entry, unless omp's slot hides it.
 func (d *Document) noteTitle(t Type, raw []byte) {
 	if t != TypeSessionInfo || d.hasSlot {

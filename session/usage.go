@@ -12,6 +12,12 @@ type Usage struct {
 	Cost        float64 `json:"cost"`
 }
 
+// CostOf returns the cost in US dollars that a message with this envelope adds to the usage of its session.
+func CostOf(env rawjson.Envelope) float64 {
+	role, _ := rawjson.String(env.Role)
+	return tallyLine(&env, role).usage.cost
+}
+
 // Usage returns the usage of [Document.Tally]. Answers without usage count as zero.
 func (d *Document) Usage() (Usage, error) {
 	t, err := d.Tally()

@@ -357,7 +357,7 @@ func (l *Log) rewrite(header []byte) error {
 }
 
 func (l *Log) rewriteOnce(header []byte) error {
-	edits, err := l.edits(header)
+	edits, err := l.doc.edits(header)
 	if err != nil {
 		return err
 	}
@@ -370,6 +370,7 @@ func (l *Log) rewriteOnce(header []byte) error {
 		return disk.Fault("open", l.path, err)
 	}
 	unlock := func() error { return nil }
+	back := func(bool) {}
 	err = disk.Replace(l.store.Fs, target, l.store.NewID(), l.doc.info.Mode().Perm(), func(w io.Writer) error {
 		return l.copyEdited(w, old, edits)
 	}, func() error {
@@ -379,13 +380,22 @@ func (l *Log) rewriteOnce(header []byte) error {
 			return err
 		}
 		unlock = release
-		return l.unchanged(target)
+		if l.store.replacesClosed { // before the last check, so that little time is left after it
+			back, err = l.doc.src.release(l.store.Fs, target)
+			err = errors.Join(err, old.Close())
+			old = nil
+		}
+		return cmp.Or(err, l.unchanged(target))
 	})
-	if err == nil {
+	back(err == nil)
+	if err == nil && old != nil {
 		err = l.carryOver(old, target)
 	}
 	l.store.unlocked(target, unlock())
-	return errors.Join(err, old.Close())
+	if old != nil {
+		err = errors.Join(err, old.Close())
+	}
+	return err
 }
 
 // unchanged returns errMoved if the file is not the one in memory.
@@ -428,18 +438,19 @@ type edit struct {
 	text []byte
 }
 
-func (l *Log) edits(header []byte) ([]edit, error) {
-	edits := []edit{{l.doc.headerAt, header}}
-	if l.doc.tree.migrated != nil {
-		for i := range l.doc.Len() {
-			if l.doc.tree.fresh(i) {
+// edits returns the changes that bring the file of d to the current format, with another header.
+func (d *Document) edits(header []byte) ([]edit, error) {
+	edits := []edit{{d.headerAt, header}}
+	if d.tree.migrated != nil {
+		for i := range d.Len() {
+			if d.tree.fresh(i) {
 				continue
 			}
-			raw, err := l.doc.raw(i)
+			raw, err := d.raw(i)
 			if err != nil {
 				return nil, err
 			}
-			edits = append(edits, edit{l.doc.tree.span(i), raw})
+			edits = append(edits, edit{d.tree.span(i), raw})
 		}
 	}
 	slices.SortFunc(edits, func(a, b edit) int { return int(a.off - b.off) })
@@ -447,6 +458,15 @@ func (l *Log) edits(header []byte) ([]edit, error) {
 }
 
 func (l *Log) copyEdited(w io.Writer, f io.ReaderAt, edits []edit) error {
+	if err := copyEdited(w, f, edits, l.doc.tail.size); err != nil || len(l.unsaved) == 0 {
+		return err
+	}
+	_, err := w.Write(l.missingBytes())
+	return err
+}
+
+// copyEdited writes the first size bytes of f with the edits.
+func copyEdited(w io.Writer, f io.ReaderAt, edits []edit, size int64) error {
 	at := int64(0)
 	for _, e := range edits {
 		if _, err := io.Copy(w, io.NewSectionReader(f, at, e.off-at)); err != nil {
@@ -457,14 +477,19 @@ func (l *Log) copyEdited(w io.Writer, f io.ReaderAt, edits []edit) error {
 		}
 		at = e.end
 	}
-	if _, err := io.Copy(w, io.NewSectionReader(f, at, l.doc.tail.size-at)); err != nil {
+	_, err := io.Copy(w, io.NewSectionReader(f, at, size-at))
+	return err
+}
+
+// WriteCurrent writes the file that d was read from in the current format. The ids of version 1 follow from the session's id
+// and the positions of the entries, so that two machines write the same bytes. All other bytes, damaged lines included, stay as they
+// are. The error is that of w, or of reading the file.
+func (d *Document) WriteCurrent(w io.Writer) error {
+	edits, err := d.edits(d.HeaderLine())
+	if err != nil {
 		return err
 	}
-	if len(l.unsaved) == 0 {
-		return nil
-	}
-	_, err := w.Write(l.missingBytes())
-	return err
+	return copyEdited(w, lockedReader{&d.src}, edits, d.src.len())
 }
 
 // overwriteSlot writes a title into omp's title slot, in place: the slot has a fixed size

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -61,6 +62,7 @@ func TestTailStateDiffers(t *testing.T) {
 // TestTailLongLine: one line of 300 MiB at the end is read into memory as a whole, several times, though the reader of
 // whole files skips it.
 func TestTailLongLine(t *testing.T) {
+	racetest.Large(t)
 	fs, path := kit.Disk(t)
 	pi := session.Pi
 	require.NoError(t, os.WriteFile(path, []byte(st.File(piHeader, st.User("aaaaaaaa", "", "one"))), 0o600))

@@ -71,7 +71,7 @@ func (s Sharer) ended(ctx context.Context, program string) error {
 
 // process is a program that runs.
 type process struct {
-	cmd            *exec.Cmd
+	group          *procgroup.Group
 	stdout, stderr *stream
 	exited         chan struct{} // closed when the program itself has ended
 	failed         error         // how it ended; set before exited is closed
@@ -95,18 +95,18 @@ func (s Sharer) start(ctx context.Context, dir string, argv []string) (*process,
 	// Files and not writers, so that Wait waits for the program and not for processes that
 	// inherited its output.
 	cmd.Stdout, cmd.Stderr = out, errs
-	procgroup.Own(cmd)
-	err = cmd.Start()
+	group, err := procgroup.Start(cmd)
 	_, _ = out.Close(), errs.Close() // the program has its own
 	if err != nil {
 		stdout.giveUp()
 		stderr.giveUp()
 		return nil, err
 	}
-	p := &process{cmd: cmd, stdout: stdout, stderr: stderr, exited: make(chan struct{})}
+	p := &process{group: group, stdout: stdout, stderr: stderr, exited: make(chan struct{})}
 	go func() {
 		defer close(p.exited)
 		p.failed = cmd.Wait()
+		group.Close()
 	}()
 	return p, nil
 }
@@ -129,7 +129,7 @@ func (p *process) cancel(ctx context.Context, grace time.Duration) error {
 // end asks the group to terminate, and kills the rest of it when no process holds the
 // output any more, or after a while.
 func (p *process) end(grace time.Duration) {
-	procgroup.Terminate(p.cmd.Process)
+	p.group.Terminate()
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	for _, gone := range []<-chan struct{}{p.stdout.end, p.stderr.end, p.exited} {
@@ -140,7 +140,7 @@ func (p *process) end(grace time.Duration) {
 		}
 		break
 	}
-	procgroup.Kill(p.cmd.Process)
+	p.group.Kill()
 	<-p.exited
 }
 

@@ -62,7 +62,7 @@ type Option struct {
 
 // Answers are the answers of the user, one for each field and in their order.
 type Answers struct {
-	Cancelled bool // the user closed the form, or nobody could answer; there are no answers then
+	Cancelled bool // the user closed the form, or no client could answer; there are no answers then
 	Declined  bool // the user refused to answer; there are no answers then
 	List      []Answer
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
+	"github.com/xcsh-ls/xcsh-ls/agent/change/wire"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
@@ -76,10 +77,21 @@ func wireEvents() []event.Event {
 		event.ModelChanged{Model: provider.Ref{Provider: "p", ID: "m"}, Role: "default"},
 		event.ThinkingLevelChanged{},
 		event.ThinkingLevelChanged{ThinkingLevel: "high"},
+		event.AgentEnd{StopReason: "stop", Changes: &event.FileChanges{Files: 1, Added: 2, Removed: 3, Limits: empty}},
+		event.ChangesChanged{},
+		event.ChangesChanged{Totals: wire.Totals{Files: 1, Added: 2, Removed: 3, Pending: 4}, Paths: []string{special}, Record: "r"},
+		event.Rewound{},
+		event.Rewound{ID: "r", Files: 2, Redo: true, Conversation: true},
 		event.ForeignBranch{},
 		event.ForeignBranch{BranchID: "a", EntryID: "b", Entries: 2, Program: "pi", Prompt: special, Text: "pi continued on another branch."},
 		event.LargeSession{},
 		event.LargeSession{Bytes: 1 << 40, Text: special},
+		event.TeamState{},
+		event.TeamState{State: "offline", Unsent: 3},
+		event.TeamWriter{},
+		event.TeamWriter{SID: "1f9d", Device: special, Owner: "kim"},
+		event.TeamForked{},
+		event.TeamForked{SID: "1f9d", Origin: "77aa", By: special, At: "2026-11-28T14:02:00Z"},
 		event.Notice{},
 		event.Notice{Text: special},
 		event.Error{},

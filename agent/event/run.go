@@ -15,10 +15,11 @@ type (
 
 	// AgentEnd ends a run.
 	AgentEnd struct {
-		StopReason   string   `json:"stopReason,omitempty"`
-		ErrorMessage string   `json:"errorMessage,omitempty"`
-		Unanswered   []string `json:"unanswered,omitempty"` // queued messages that are returned to the user
-		*Rejection            // set if the service rejected content of the conversation
+		StopReason   string       `json:"stopReason,omitempty"`
+		ErrorMessage string       `json:"errorMessage,omitempty"`
+		Unanswered   []string     `json:"unanswered,omitempty"` // queued messages that are returned to the user
+		Changes      *FileChanges `json:"changes,omitempty"`    // nil: it changed no files
+		*Rejection                // set if the service rejected content of the conversation
 	}
 
 	// Rejection is content that a service rejected, so that later requests would fail, too.

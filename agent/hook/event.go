@@ -11,7 +11,7 @@ type Name string
 // Differs: the programs do not agree on the names for a fork at an entry. pi says
 // session_before_fork and session_fork, oh-my-pi and xcsh session_before_branch and
 // session_branch; here the question has pi's name and the notification the others', like xcsh/beforeFork
-// and the reason "branch" of xcsh/sessionChanged.
+// and the reason "branch" of xcsh/sessionChanged. The events of a rewind are this program's own.
 //
 // Differs: newer versions of pi end a session and start another at each change. As in oh-my-pi
 // and xcsh, a change is one event, and a folder has one start and one end: a hook that opens
@@ -26,12 +26,14 @@ const (
 	Tree          Name = "session_tree"
 	BeforeCompact Name = "session_before_compact"
 	Compact       Name = "session_compact"
+	BeforeRewind  Name = "session_before_rewind"
+	Rewind        Name = "session_rewind"
 	Shutdown      Name = "session_shutdown"
 )
 
 // Names are all events, in the order in which a session may live through them.
 func Names() []Name {
-	return []Name{Start, BeforeSwitch, Switch, BeforeFork, Branch, BeforeTree, Tree, BeforeCompact, Compact, Shutdown}
+	return []Name{Start, BeforeSwitch, Switch, BeforeFork, Branch, BeforeTree, Tree, BeforeCompact, Compact, BeforeRewind, Rewind, Shutdown}
 }
 
 // Asks reports whether an event comes before a change and can cancel it.
@@ -63,6 +65,15 @@ type Event struct {
 	FirstKeptEntryID    string `json:"firstKeptEntryId,omitempty"`    // BeforeCompact: the first entry that stays in the context
 	TokensBefore        int    `json:"tokensBefore,omitempty"`        // BeforeCompact: an estimate of the context's size
 	FromExtension       bool   `json:"fromExtension,omitempty"`       // Compact: a hook gave the summary
+
+	Plan *RewindPlan `json:"plan,omitempty"` // BeforeRewind, Rewind
+}
+
+// RewindPlan is the plan or the result of a rewind.
+type RewindPlan struct {
+	Files        int  `json:"files"`        // that it changes
+	Conflicts    int  `json:"conflicts"`    // files that it leaves out because they can't be undone
+	Conversation bool `json:"conversation"` // it moves the leaf, too
 }
 
 // Decision is the answer to a question. The zero value does not cancel.

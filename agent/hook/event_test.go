@@ -14,7 +14,7 @@ func TestEventsHaveTheNamesOfTheTerminalPrograms(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []hook.Name{
 		"session_start", "session_before_switch", "session_switch", "session_before_fork", "session_branch",
-		"session_before_tree", "session_tree", "session_before_compact", "session_compact", "session_shutdown",
+		"session_before_tree", "session_tree", "session_before_compact", "session_compact", "session_before_rewind", "session_rewind", "session_shutdown",
 	}, hook.Names())
 	var asking []hook.Name
 	for _, n := range hook.Names() {
@@ -22,13 +22,16 @@ func TestEventsHaveTheNamesOfTheTerminalPrograms(t *testing.T) {
 			asking = append(asking, n)
 		}
 	}
-	require.Equal(t, []hook.Name{hook.BeforeSwitch, hook.BeforeFork, hook.BeforeTree, hook.BeforeCompact}, asking)
+	require.Equal(t, []hook.Name{hook.BeforeSwitch, hook.BeforeFork, hook.BeforeTree, hook.BeforeCompact, hook.BeforeRewind}, asking)
 }
 
 func TestAnEventAsJSON(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[string]hook.Event{
 		`{"type":"session_start","cwd":"/w","sessionId":"id"}`: {Name: hook.Start, Cwd: "/w", SessionID: "id"},
+		`{"type":"session_rewind","cwd":"/w","sessionId":"id","plan":{"files":2,"conflicts":0,"conversation":true}}`: {
+			Name: hook.Rewind, Cwd: "/w", SessionID: "id", Plan: &hook.RewindPlan{Files: 2, Conversation: true},
+		},
 		`{"type":"t","cwd":"c","sessionId":"i","sessionFile":"f","reason":"r","targetSessionFile":"t","previousSessionFile":"p","entryId":"e",` +
 			`"position":"at","oldLeafId":"o","newLeafId":"n","userWantsSummary":true,"customInstructions":"ci","willRetry":true}`: {
 			Name: "t", Cwd: "c", SessionID: "i", SessionFile: "f", Reason: "r", TargetSessionFile: "t", PreviousSessionFile: "p", EntryID: "e",

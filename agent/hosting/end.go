@@ -47,6 +47,7 @@ func (s *Seat) takeBack(t *tenure, inRun bool) {
 	if err := t.file.back(inRun); err != nil {
 		s.cfg.Log.Warn("a session that was lent cannot be read again", zap.String("path", s.cfg.Session.Path()), zap.Error(err))
 	}
+	s.cfg.Back()
 }
 
 // end ends an engine.

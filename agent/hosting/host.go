@@ -58,6 +58,7 @@ func (h *host) Message(ctx context.Context, message json.RawMessage) {
 	}
 	h.goTo(id)
 	if text, said := promptText(message); said && id != "" {
+		h.seat.cfg.Prompt(id)
 		h.seat.cfg.Said(text)
 	}
 	if role, _ := rawjson.GetString(message, "role"); role == "bashExecution" { // a command of the user

@@ -23,6 +23,7 @@ type changes struct {
 
 // change is the effect of a tool call on a file.
 type change struct {
+	tool string
 	path string
 	sum  [sha256.Size]byte // of the content that was shown
 	any  bool              // the content was not known, so that any is permitted
@@ -40,20 +41,20 @@ func (c *changes) add(callID string, ch change) {
 	c.shown[callID] = ch
 }
 
-// check fails if a call writes something else than was shown.
-func (c *changes) check(callID, path, text string) error {
+// check fails if a call writes other content than the user approved. It returns the tool of the call.
+func (c *changes) check(callID, path, text string) (tool string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ch, ok := c.shown[callID]
 	switch {
 	case !ok:
-		return fault.New(fault.Denied, "Nothing was written: this call was not permitted to write %s.", path)
+		return "", fault.New(fault.Denied, "Nothing was written: this call was not permitted to write %s.", path)
 	case filepath.Clean(path) != ch.path:
-		return fault.New(fault.Denied, "Nothing was written: the user permitted a change of %s, not of %s.", ch.path, path)
+		return "", fault.New(fault.Denied, "Nothing was written: the user permitted a change of %s, not of %s.", ch.path, path)
 	case !ch.any && sha256.Sum256([]byte(text)) != ch.sum:
-		return errChanged(path)
+		return "", errChanged(path)
 	}
-	return nil
+	return ch.tool, nil
 }
 
 func errChanged(path string) error {
@@ -82,14 +83,14 @@ func (h *host) Permit(ctx context.Context, c engine.Call) error {
 		return err
 	}
 	if !known { // the user saw the arguments
-		h.changes.add(c.ID, change{path: path, any: true})
+		h.changes.add(c.ID, change{tool: c.Tool, path: path, any: true})
 		return nil
 	}
 	now, known := h.preview(ctx, c, path)
 	if !known || now.Diff != before.Diff {
 		return errChanged(path)
 	}
-	h.changes.add(c.ID, change{path: path, sum: sha256.Sum256(now.content)})
+	h.changes.add(c.ID, change{tool: c.Tool, path: path, sum: sha256.Sum256(now.content)})
 	return nil
 }
 
@@ -144,9 +145,11 @@ func (h *host) Read(ctx context.Context, path string) (text string, here bool, e
 
 // Write implements [engine.Host].
 func (h *host) Write(ctx context.Context, callID, path, text string) (here bool, err error) {
-	if err := h.changes.check(callID, path, text); err != nil {
+	name, err := h.changes.check(callID, path, text)
+	if err != nil {
 		return false, err
 	}
+	ctx = tool.WithCall(ctx, tool.Call{ID: callID, Tool: name})
 	was, err := h.seat.cfg.Files.ReadFile(ctx, path)
 	if err != nil || !was.Open {
 		return false, nil //nolint:nilerr // as in Read

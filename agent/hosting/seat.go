@@ -46,6 +46,8 @@ type Config struct {
 	Queued  func(steering, followUp []string) // the messages that wait for the run
 	OnDisk  func()                            // the file of the session exists now
 	Said    func(text string)                 // a prompt is in the session file
+	Prompt  func(entryID string)              // a prompt has this entry; nil drops it
+	Back    func()                            // this program may write the session file again; nil does nothing
 	Left    func(path string)                 // the engine went to another session; called on a goroutine of its own
 	Missing func()                            // the program was not there any more; must not block
 	Idle    time.Duration                     // see idleFor
@@ -98,6 +100,12 @@ func New(cfg Config) *Seat {
 	}
 	if cfg.Breaches == nil {
 		cfg.Breaches = new(Breaches)
+	}
+	if cfg.Prompt == nil {
+		cfg.Prompt = func(string) {}
+	}
+	if cfg.Back == nil {
+		cfg.Back = func() {}
 	}
 	if cfg.Missing == nil {
 		cfg.Missing = func() {}

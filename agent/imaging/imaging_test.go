@@ -17,6 +17,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/imaging"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 )
 
 func block(mime string, content []byte) provider.Block {
@@ -60,6 +61,7 @@ func TestImagesThatFitAreUnchanged(t *testing.T) {
 // Proves: F-17
 func TestImagesAreScaled(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	w, h, format := sizeOf(t, imaging.Fit(pngOf(t, image.NewGray(image.Rect(0, 0, 9000, 10)))))
 	assert.Equal(t, []any{2000, 2, "png"}, []any{w, h, format})
 	w, h, _ = sizeOf(t, imaging.Fit(pngOf(t, image.NewGray(image.Rect(0, 0, 1, 9000)))))

@@ -54,7 +54,11 @@ func (s *server) wantsSignIn() error {
 	if how == "" {
 		how = "Sign in with the program that you use it with"
 	}
-	return s.failure(fault.Denied, "The MCP server %q wants a sign-in. %s, then run xcsh.mcp {\"action\":\"reconnect\",\"server\":%q}.", s.def.Name, strings.TrimSuffix(how, "."), s.def.Name)
+	how = strings.TrimSuffix(how, ".")
+	if again := s.host.options.Reconnect; again != nil {
+		how += ", then " + again(s.def.Name)
+	}
+	return s.failure(fault.Denied, "The MCP server %q wants a sign-in. %s.", s.def.Name, how)
 }
 
 // notConnected returns the error of a call for the model.

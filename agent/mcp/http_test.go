@@ -83,9 +83,13 @@ func TestAMissingSignInIsSaid(t *testing.T) {
 	t.Parallel()
 	def, _ := remoteServer(t, mcp.HTTP)
 	def.Headers, def.SignIn = nil, "Sign in with `pi mcp login Probe-One`"
-	k := begin(t, pi(), def)
-	require.Empty(t, k.Tools(t.Context()))
-	require.Equal(t, "The MCP server \"Probe-One\" wants a sign-in. Sign in with `pi mcp login Probe-One`, then run xcsh.mcp {\"action\":\"reconnect\",\"server\":\"Probe-One\"}.", k.States()[0].Reason)
+	o := pi()
+	for _, want := range []string{"", ", then run connect Probe-One"} {
+		k := begin(t, o, def)
+		require.Empty(t, k.Tools(t.Context()))
+		require.Equal(t, "The MCP server \"Probe-One\" wants a sign-in. Sign in with `pi mcp login Probe-One`"+want+".", k.States()[0].Reason)
+		o.Reconnect = func(server string) string { return "run connect " + server }
+	}
 }
 
 func TestATokenIsSent(t *testing.T) {

@@ -126,6 +126,10 @@ type Options struct {
 	// Activated is called with the names of all tools that search_tools has activated, after each change.
 	Activated func(names []string)
 
+	// Reconnect returns what a user does to connect a server after signing in to it, as a clause behind "then". Without it, the
+	// sentence about the sign-in has none.
+	Reconnect func(server string) string
+
 	// Wait is how long Tools waits for servers that are starting. 0 is 10 s.
 	Wait time.Duration
 }

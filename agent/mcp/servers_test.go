@@ -19,6 +19,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/mcptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -108,6 +109,7 @@ func TestResultsAreThoseOfTheProgram(t *testing.T) {
 
 func TestALongResultIsKeptBesideTheSession(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	def, _ := probeServer(t, "ok")
 	k := begin(t, pi(), def)
 	r := k.result("big", `{"n":60000}`)
@@ -227,6 +229,7 @@ func TestCloseEndsTheCalls(t *testing.T) {
 
 func TestFaultsOfACallCostOneResult(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	def, log := probeServer(t, "ok", "MY_TOKEN=correct-horse-battery")
 	def.Timeout = 20 * time.Second // on a busy machine
 	k := begin(t, pi(), def)

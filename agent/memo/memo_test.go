@@ -26,6 +26,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -54,7 +55,7 @@ var apis = []provider.API{
 	provider.AzureResponses, provider.GoogleGenerativeAI, provider.BedrockConverse,
 }
 
-// talk is a session that changes at random, and what is remembered of it.
+// talk is a session that changes at random, and its memo.
 type talk struct {
 	t      *testing.T
 	rand   *rand.Rand
@@ -161,7 +162,7 @@ func (k *talk) some() string {
 	return k.ids[max(0, len(k.ids)-1-k.rand.IntN(12))]
 }
 
-// step changes the conversation, the model or what is left out.
+// step changes the conversation, the model or the omitted parts.
 func (k *talk) step() {
 	switch n := k.rand.IntN(40); {
 	case n < 30:
@@ -304,6 +305,7 @@ func TestRequestsEqualThoseFromScratch(t *testing.T) {
 // When the images of a conversation are more than a request may have, each new one pushes out an old one.
 func TestRequestsWithTooManyImages(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	fitter := new(imaging.Fitter)
 	m := memo.New(fitter)
 	model := provider.Model{ID: "m", Provider: "p", API: provider.AnthropicMessages, Input: []string{"text", "image"}}

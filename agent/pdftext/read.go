@@ -39,7 +39,7 @@ type Process struct {
 
 var errFailed = errors.New("its text could not be extracted within the limits of time and memory")
 
-// Read returns the text of the pages from first on, at most count. The error says what is wrong with the file, to
+// Read returns the text of the pages from first on, at most count. The error describes the problem of the file, to
 // complete a sentence.
 func Read(ctx context.Context, p Process, content []byte, first, count int) (t Text, err error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(p.Time, maxTime))
@@ -47,14 +47,15 @@ func Read(ctx context.Context, p Process, content []byte, first, count int) (t T
 	argv := append(slices.Clip(p.Argv), fmt.Sprint(first), fmt.Sprint(count))
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdin = p.Env, p.Dir, bytes.NewReader(content)
-	procgroup.Own(cmd)
 	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
 	if err != nil {
 		return t, err
 	}
+	group, err := procgroup.Start(cmd)
+	if err != nil {
+		return t, err
+	}
+	defer group.Close()
 	t, err = decode(io.LimitReader(out, maxAnswer))
 	_, _ = io.Copy(io.Discard, out) // it must be able to end
 	if waitErr := cmd.Wait(); err == nil && waitErr != nil {

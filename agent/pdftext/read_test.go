@@ -115,7 +115,7 @@ func TestPagesAreSelected(t *testing.T) {
 	require.Equal(t, pdftext.Text{Total: 30}, text)
 }
 
-// Hostile files end with a sentence, or with what could be read, within the limits.
+// Hostile files return an error message, or the readable text within the limits.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	const long = "BT /F 12 Tf 72 700 Td "

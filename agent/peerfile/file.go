@@ -10,13 +10,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/durable"
+	"github.com/xcsh-ls/xcsh-ls/internal/filestat"
 	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
 
@@ -90,7 +90,7 @@ func (f File) changeOnce(ctx context.Context, edit func(content []byte) ([]byte,
 
 // read returns the content of the file and its mode.
 func (f File) read() (content []byte, mode fs.FileMode, err error) {
-	info, err := lstat(f.Fs, f.Path)
+	info, err := filestat.Lstat(f.Fs, f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if f.Missing != nil {
 			err = f.Missing()
@@ -110,14 +110,6 @@ func (f File) read() (content []byte, mode fs.FileMode, err error) {
 	}
 	content, err = intake.ReadAll(f.Fs, f.Path, f.Max)
 	return content, info.Mode().Perm(), err
-}
-
-func lstat(fsys afero.Fs, path string) (os.FileInfo, error) {
-	if l, ok := fsys.(afero.Lstater); ok {
-		info, _, err := l.LstatIfPossible(path)
-		return info, err
-	}
-	return fsys.Stat(path)
 }
 
 // Newline returns the line ending of a file.

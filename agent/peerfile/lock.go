@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/durable"
+	"github.com/xcsh-ls/xcsh-ls/internal/filestat"
 )
 
 // Lock is the lock with which a terminal program protects its changes of a file.
@@ -84,7 +85,7 @@ func (f File) locked(dir string) (release func(), err error) {
 
 // abandoned reports whether a lock was left by a program that was killed.
 func (f File) abandoned(dir string) bool {
-	info, err := lstat(f.Fs, dir)
+	info, err := filestat.Lstat(f.Fs, dir)
 	return err == nil && info.IsDir() && time.Since(info.ModTime()) > cmp.Or(f.Stale, stale)
 }
 

@@ -22,9 +22,10 @@ type Config struct {
 	Log     *zap.Logger
 	Run     Runner // runs commands whose output is a value; nil leaves such values out
 
-	Notify         func(text string)    // shows the user a sentence
-	PromptsChanged func()               // the result of Prompts has changed
-	Activated      func(names []string) // a search has activated tools; these are all
+	Notify         func(text string)          // shows the user a sentence
+	Reconnect      func(server string) string // see [mcp.Options]
+	PromptsChanged func()                     // the result of Prompts has changed
+	Activated      func(names []string)       // a search has activated tools; these are all
 
 	// AskUser asks the user a question of a server. Servers don't ask without it, or if CanAsk reports that there is no user.
 	AskUser func(ctx context.Context, f asking.Form) (asking.Answers, error)
@@ -163,7 +164,7 @@ func (k *Keeper) make(ctx context.Context, w Wanted, key string) *set {
 	k.notifyProblems(w, w.Servers)
 	o := mcp.Options{
 		Servers: complete(ctx, w.Servers, k.cfg.Run), Dialect: w.Program, Cwd: w.Cwd, Env: k.cfg.Env, Version: k.cfg.Version, Log: k.cfg.Log,
-		Wait:    k.cfg.Wait,
+		Wait: k.cfg.Wait, Reconnect: k.cfg.Reconnect,
 		Started: func(server string) { k.started(s, server) },
 		Changed: func(server string) { k.changed(s, server) },
 		Activated: func(names []string) {

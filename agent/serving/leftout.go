@@ -12,8 +12,8 @@ import (
 const maxLeftOut = 10
 
 // LeftOut returns sentences for the user about the servers of a folder that are not started because it is not trusted. A folder
-// that the user has decided about, and one that the editor does not trust, needs none.
-func LeftOut(r *setup.Resolved) (texts []string) {
+// that the user has decided about, and one that the editor does not trust, needs none. advice is what the user can do.
+func LeftOut(r *setup.Resolved, advice string) (texts []string) {
 	why := map[setup.TrustState]string{
 		setup.Untrusted: "this folder's set-up is not trusted yet",
 		setup.Changed:   "the programs that this folder's set-up starts changed since you trusted it",
@@ -34,7 +34,7 @@ func LeftOut(r *setup.Resolved) (texts []string) {
 		if rel, err := filepath.Rel(r.Folder, path); err == nil && filepath.IsLocal(rel) {
 			path = rel
 		}
-		texts = append(texts, fmt.Sprintf("The server %q of %s was not started: %s. Run xcsh.trust to look at it and decide.", fault.OneLine(o.Name), fault.OneLine(path), why))
+		texts = append(texts, fmt.Sprintf("The server %q of %s was not started: %s. %s", fault.OneLine(o.Name), fault.OneLine(path), why, advice))
 	}
 	if more > 0 {
 		texts = append(texts, fmt.Sprintf("%d more servers were not started for the same reason.", more))

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os/exec"
 	"time"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/environ"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/procgroup"
 )
 
@@ -22,19 +22,17 @@ var errTooLong = errors.New("its output is too long")
 // and one of a folder only those that programs may see. Its standard error is dropped: it may contain secrets.
 func Shell(env []string, dir string) Runner {
 	return func(ctx context.Context, command string, own bool) (string, error) {
-		cmd := exec.CommandContext(ctx, "sh", "-c", command)
+		cmd := tool.ValueCommand(ctx, command)
+		if cmd == nil {
+			return "", errors.New("there is no shell")
+		}
 		cmd.Dir, cmd.WaitDelay = dir, pipeWait
 		if cmd.Env = environ.Keep(env); own {
 			cmd.Env = env
 		}
 		var out limited
 		cmd.Stdout = &out
-		procgroup.Own(cmd)
-		cmd.Cancel = func() error {
-			procgroup.Kill(cmd.Process)
-			return nil
-		}
-		if err := cmd.Run(); err != nil {
+		if err := procgroup.Run(cmd); err != nil {
 			return "", errors.New("the command failed") // the reason could quote it
 		}
 		return out.buffer.String(), nil

@@ -101,6 +101,7 @@ func Refused() tool.Tool {
 func Serial(t tool.Tool, turn chan struct{}) tool.Tool {
 	inner := t
 	t.Limit = func(json.RawMessage) time.Duration { return 0 } // it does not count the wait
+	t.Around = nil                                             // it begins with the turn
 	t.Run = func(ctx context.Context, env tool.Env, args json.RawMessage) (tool.Result, error) {
 		select {
 		case turn <- struct{}{}:

@@ -13,7 +13,6 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
-	"github.com/xcsh-ls/xcsh-ls/internal/procgroup"
 )
 
 // settleTime is how long a call waits after it has started a background command: one that fails at
@@ -174,13 +173,14 @@ func (s Shell) startHeld(ctx context.Context, cmd Command) (*process, sandbox.Po
 
 // release ends what is left of a command that has ended.
 func (p *process) release() {
+	defer p.group.Close()
 	if p.leash != nil {
 		_ = p.leash.Close()
 		if p.cmd.ProcessState.Exited() {
 			return // by itself, so nothing is left
 		}
 	}
-	procgroup.Kill(p.cmd.Process)
+	p.group.Kill()
 }
 
 // lastOutput is the end of an output. Its zero value is empty.

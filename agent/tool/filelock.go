@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -50,4 +51,31 @@ func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 		leave()
 		return nil, fault.New(fault.Cancelled, "Cancelled while waiting to write %s: %w", path, ctx.Err())
 	}
+}
+
+// LockFiles locks several files, in the same order for all callers. Different names of one file count once.
+func LockFiles(ctx context.Context, paths []string) (unlock func(), err error) {
+	real := make([]string, 0, len(paths))
+	for _, path := range paths {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
+		real = append(real, path)
+	}
+	slices.Sort(real)
+	var held []func()
+	unlock = func() {
+		for _, f := range held {
+			f()
+		}
+	}
+	for _, path := range slices.Compact(real) {
+		one, err := lockFile(ctx, path)
+		if err != nil {
+			unlock()
+			return nil, err
+		}
+		held = append(held, one)
+	}
+	return unlock, nil
 }

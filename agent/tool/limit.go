@@ -60,6 +60,14 @@ func (t Tool) limitOf(args json.RawMessage) time.Duration {
 // has ended, even if Run does not stop: the call is then abandoned, with the error *Stopped. A
 // panic of Run is one of RunWithin.
 func (t Tool) RunWithin(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+	call := Call{ID: CallOf(ctx).ID, Tool: t.Name}
+	if call.ID == "" {
+		call.ID = env.CallID // else the call of a subagent belongs to that which started it
+	}
+	ctx = WithCall(ctx, call)
+	if t.Around != nil {
+		defer t.Around(ctx, env, args)()
+	}
 	return within(ctx, t, env, args, func(r Result) bool { return r.IsError }, t.Run)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool/regular"
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -149,7 +150,7 @@ func (l Local) swap(path string, mode fs.FileMode, content []byte, unchanged fun
 	if err := unchanged(); err != nil {
 		return err
 	}
-	return l.Fs.Rename(temp, path)
+	return durable.Rename(l.Fs, temp, path)
 }
 
 func stale(path, how string) error {

@@ -23,7 +23,7 @@ type Options struct {
 	// no place for them. "" is the machine's.
 	TempDir string
 
-	Shell string // a program that takes -c; "" looks for bash, then sh
+	Shell string // a program that takes -c; "" looks for bash, then sh, on Windows for Git Bash first
 
 	// KeyEnv returns the names of further variables that hold keys, which the user's own commands
 	// do not see. It is called before each command, because settings change. nil means none.

@@ -16,10 +16,10 @@ import (
 // maxFile is the largest file that is read into memory, in bytes.
 const maxFile = 64 << 20
 
-// absolute returns the path that a model means: relative to cwd, with "~" for the home
+// AbsolutePath returns the path that a model means: relative to cwd, with "~" for the home
 // directory. An "@" before it, which people type to name a file, is dropped when there is
 // a file only without it.
-func absolute(fsys afero.Fs, home, cwd, path string) string {
+func AbsolutePath(fsys afero.Fs, home, cwd, path string) string {
 	full := func(p string) string {
 		switch {
 		case p == "":

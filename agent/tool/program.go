@@ -77,6 +77,7 @@ func (s Shell) runProgram(ctx context.Context, cwd string, level sandbox.Level, 
 		_, _ = feed.Close(), complaints.Close()
 		return end, err
 	}
+	defer run.group.Close()
 	var pipes sync.WaitGroup
 	pipes.Go(func() {
 		_, _ = io.Copy(feed, bytes.NewReader(p.Input)) // a program need not read it

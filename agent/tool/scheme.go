@@ -99,7 +99,7 @@ func (o Options) place(env Env, tool, path string, write bool) (string, error) {
 
 // path returns the absolute path that a model means, and reports it as touched.
 func (o Options) path(env Env, path string) string {
-	full := absolute(o.Fs, o.Home, env.Cwd, path)
+	full := AbsolutePath(o.Fs, o.Home, env.Cwd, path)
 	if env.Touched != nil {
 		env.Touched(full)
 	}

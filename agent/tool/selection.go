@@ -77,7 +77,7 @@ func (o Options) named(env Env, whole, short string) bool {
 		return false
 	}
 	missing := func(path string) bool {
-		_, err := o.Fs.Stat(absolute(o.Fs, o.Home, env.Cwd, path))
+		_, err := o.Fs.Stat(AbsolutePath(o.Fs, o.Home, env.Cwd, path))
 		return err != nil
 	}
 	return missing(whole) && !missing(short)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -114,6 +115,7 @@ func (s Shell) Run(ctx context.Context, cmd Command, update func(Output)) (Outpu
 	if err != nil {
 		return Output{}, err
 	}
+	defer p.group.Close()
 	updates := newThrottle(updateEvery, func() {
 		if update != nil {
 			update(newOutput(out))
@@ -164,11 +166,11 @@ func (s Shell) argv(cmd Command) (argv, env []string, policy sandbox.Policy, err
 	shell := cmp.Or(cmd.Shell.Program, s.program())
 	switch {
 	case shell == "":
-		return nil, nil, policy, fault.New(fault.NotFound, "bash is not on the PATH, so commands cannot be run.")
+		return nil, nil, policy, fault.New(fault.NotFound, "%s", noShell(runtime.GOOS))
 	case cmd.Shell.Program != "" && !filepath.IsAbs(shell):
-		return nil, nil, policy, fault.New(fault.InvalidArgument, "The setting shellPath must be an absolute path, not %s.", shell)
+		return nil, nil, policy, fault.New(fault.InvalidArgument, "The shell must be an absolute path, not %s. It comes from --shell-path or the setting shellPath.", shell)
 	case cmd.Shell.Program != "" && !isProgram(shell):
-		return nil, nil, policy, fault.New(fault.NotFound, "The shell %s of the setting shellPath cannot be run.", shell)
+		return nil, nil, policy, fault.New(fault.NotFound, "The shell %s of --shell-path or the setting shellPath cannot be run.", shell)
 	}
 	line := cmd.Line
 	if cmd.Shell.Prefix != "" {
@@ -216,12 +218,7 @@ func (s Shell) program() string {
 	if s.options.Shell != "" {
 		return s.options.Shell
 	}
-	for _, name := range []string{"bash", "sh"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
+	return findShell()
 }
 
 // Name returns the name of the shell that runs commands, such as "bash"; "" if there is none.
@@ -252,6 +249,7 @@ func (s Shell) Peek(ctx context.Context, dir, line string) (output string, ok bo
 // process is a command that runs.
 type process struct {
 	cmd    *exec.Cmd
+	group  *procgroup.Group
 	out    *os.File
 	leash  *os.File      // its close ends the processes; nil if there is no leash
 	outEnd chan struct{} // closed when out was read to its end, or given up
@@ -282,14 +280,14 @@ func (s Shell) start(ctx context.Context, argv, env []string, dir string, with s
 	if with.errors != nil {
 		cmd.Stderr = with.errors
 	}
-	procgroup.Own(cmd)
-	err = cmd.Start()
+	quoteAll(cmd)
+	group, err := procgroup.Start(cmd)
 	_ = in.Close() // the child has its own
 	if err != nil {
 		_ = out.Close()
 		return nil, fault.New(fault.IO, "Cannot run %s: %w", argv[0], err)
 	}
-	return &process{cmd: cmd, out: out, outEnd: make(chan struct{}), exited: make(chan struct{})}, nil
+	return &process{cmd: cmd, group: group, out: out, outEnd: make(chan struct{}), exited: make(chan struct{})}, nil
 }
 
 // read hands output on until its end.
@@ -348,17 +346,17 @@ func (p *process) end(grace time.Duration) {
 		_ = p.leash.Close()
 		grace += leashTime
 	} else {
-		procgroup.Terminate(p.cmd.Process)
+		p.group.Terminate()
 	}
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	select {
 	case <-late.C:
-		procgroup.Kill(p.cmd.Process)
+		p.group.Kill()
 	case <-p.outEnd:
 		select {
 		case <-late.C:
-			procgroup.Kill(p.cmd.Process)
+			p.group.Kill()
 		case <-p.exited:
 		}
 	}

@@ -23,7 +23,7 @@ func TestTheUsersShell(t *testing.T) {
 	w.env.Shell = tool.ShellSetup{Program: shell, Prefix: "x=1\necho before", Variables: []string{"PI_MODEL=m"}}
 	require.Equal(t, "mine\nbefore\n1 m\n", w.ok("bash", `{"command":"echo $x $PI_MODEL"}`))
 	for program, want := range map[string]string{
-		"shell": "The setting shellPath must be an absolute path, not shell.", shell + "-missing": "cannot be run", filepath.Dir(shell): "cannot be run",
+		"shell": "The shell must be an absolute path, not shell.", shell + "-missing": "cannot be run", filepath.Dir(shell): "cannot be run",
 	} {
 		w.env.Shell = tool.ShellSetup{Program: program}
 		_, err := w.call("bash", `{"command":"true"}`)

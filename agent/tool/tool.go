@@ -51,6 +51,10 @@ type Tool struct {
 	// minutes. 0 is for a tool that ends without a limit and may ask the user meanwhile.
 	Limit func(args json.RawMessage) time.Duration
 
+	// Around is called before a call, outside of its time limit, and ended after it, also if it was abandoned. The context names the call.
+	// It may be nil.
+	Around func(ctx context.Context, env Env, args json.RawMessage) (ended func())
+
 	// Run executes the call. An error becomes a result with IsError set whose text is the error's.
 	Run func(ctx context.Context, env Env, args json.RawMessage) (Result, error)
 }

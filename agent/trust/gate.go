@@ -209,7 +209,7 @@ func (g *Gate) CheckSession(path string) error {
 	}
 	if folder, inside := g.Inside(path); inside {
 		return fault.New(fault.Denied, "This session's own system prompt is not used because its file is inside the workspace folder %s and may come from the workspace's author. "+
-			"If you trust it, continue in a fork of the session (xcsh.fork).", folder).With("path", path)
+			"If you trust it, continue in a fork of the session.", folder).With("path", path)
 	}
 	return g.checkSessionOwner(path)
 }

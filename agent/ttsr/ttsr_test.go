@@ -17,6 +17,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/agent/ttsr"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 )
 
 // files writes files in memory: PATH, CONTENT, ….
@@ -276,6 +277,7 @@ func TestHostileRules(t *testing.T) {
 // The work for an answer doesn't grow with the number of its pieces.
 func TestTheWorkForAnAnswerIsBounded(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	rules := []*ttsr.Rule{one(t, rule("condition: ['(a|b)*c', 'no[\\s\\S]*match', '^z']", "T"))}
 	w := ttsr.NewWatch(rules, "", "/w/p", func(*ttsr.Rule) bool { return true })
 	for range 64 << 10 { // without a limit, 2·10⁹ bytes are searched

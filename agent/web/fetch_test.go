@@ -23,6 +23,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/web"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 )
 
 // internet is a network of names: every address leads to one server, and dials are recorded.
@@ -210,6 +211,7 @@ func TestRebinding(t *testing.T) {
 // The answers of a hostile server cost bounded time and memory.
 func TestHostileAnswers(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
 	zeros := make([]byte, 1<<20)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/web"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 )
 
 func textOf(t *testing.T, contentType, body string) string {
@@ -64,6 +65,7 @@ func TestKindsOfPages(t *testing.T) {
 // A large page is converted in a moment, however it is nested.
 func TestLargeHTML(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	const size = 300 << 10
 	start := time.Now()
 	for _, part := range []string{"<div>", "<ul><li>", "<a href=x>", "<a href=x>y", "<pre>", "<b>x", "</a>", "<table><tr><td>", "<svg>", "x ", "<", "&", "<a href=https://a.example>x</a>"} {

@@ -51,7 +51,7 @@ func (m *model) UnmarshalJSON(b []byte) error {
 func (w *world) pis(file string, leaves []any, tree bool) (a answer) {
 	w.t.Helper()
 	require.NoError(w.t, w.pi.ask(request{Do: "look", File: file, Leaves: leaves, Tree: tree}, &a))
-	return a
+	return withoutOwn(a)
 }
 
 func (w *world) ours(file string, leaves []any, tree bool) answer {
@@ -79,7 +79,7 @@ func (w *world) answerOf(doc *session.Document, leaves []any, tree bool) answer 
 	if tree {
 		a.Tree = w.tree(doc)
 	}
-	return a
+	return withoutOwn(a)
 }
 
 func (w *world) entries(doc *session.Document) []map[string]any {
@@ -145,7 +145,7 @@ func (w *world) requireSame(file string, leaves []any) answer {
 	tail, ok, err := session.LoadTail(w.kit.Finder.Fs, file, &dialect, nil)
 	require.NoError(w.t, err)
 
-	want := withoutOwn(w.pis(file, leaves, tree))
+	want := w.pis(file, leaves, tree)
 	require.Equal(w.t, want, got)
 	if ok {
 		w.tails++
@@ -157,35 +157,74 @@ func (w *world) requireSame(file string, leaves []any) answer {
 }
 
 // withoutOwn returns what xcsh-ls shows of an answer: its tree and its leaf without the entries that
-// xcsh-ls adds for its own use, which are custom entries here. Their children move up.
+// xcsh-ls adds for its own use, which are custom entries here. Their children move up. Where they come
+// among their new siblings is not compared: pi knows only the time of the entry that is left out.
 func withoutOwn(a answer) answer {
-	parents, hidden := map[any]any{}, map[any]bool{}
+	parents, own := map[any]any{}, map[any]bool{}
 	for _, e := range a.Entries {
 		kind, _ := e["customType"].(string)
-		parents[e["id"]], hidden[e["id"]] = e["parentId"], strings.HasPrefix(kind, "xcsh-ls.")
+		parents[e["id"]], own[e["id"]] = e["parentId"], strings.HasPrefix(kind, "xcsh-ls.")
 	}
-	for hidden[a.Leaf] {
+	for own[a.Leaf] {
 		a.Leaf, _ = parents[a.Leaf].(string)
 	}
-	tree := []string{}
-	for _, line := range a.Tree {
-		depth, rest, _ := strings.Cut(line, " ")
-		id, _, _ := strings.Cut(rest, " ")
-		if hidden[id] {
-			continue
-		}
-		level, _ := strconv.Atoi(depth)
-		for up := parents[id]; up != nil; up = parents[up] {
-			if hidden[up] {
-				level--
-			}
-		}
-		tree = append(tree, fmt.Sprintf("%d %s", level, rest))
+	if a.Tree == nil {
+		return a
 	}
-	if a.Tree != nil {
-		a.Tree = tree
-	}
+	root, lines := branch{}, a.Tree
+	root.grow(&lines, 0)
+	a.Tree = root.shown(0, func(id string) bool { return own[id] }, func(id string) bool { return own[parents[id]] }, []string{})
 	return a
+}
+
+// branch is an entry of a tree, its id and label, with what follows it.
+type branch struct {
+	entry    string
+	children []branch
+}
+
+func (b branch) id() string {
+	id, _, _ := strings.Cut(b.entry, " ")
+	return id
+}
+
+// grow takes the lines of the children of b, which are at a level, off the front of lines.
+func (b *branch) grow(lines *[]string, level int) {
+	for len(*lines) > 0 {
+		depth, entry, _ := strings.Cut((*lines)[0], " ")
+		if depth != strconv.Itoa(level) {
+			return
+		}
+		*lines = (*lines)[1:]
+		child := branch{entry: entry}
+		child.grow(lines, level+1)
+		b.children = append(b.children, child)
+	}
+}
+
+// without returns the children of b, in place of each own one its children.
+func (b branch) without(own func(id string) bool) []branch {
+	var children []branch
+	for _, c := range b.children {
+		if own(c.id()) {
+			children = append(children, c.without(own)...)
+		} else {
+			children = append(children, c)
+		}
+	}
+	return children
+}
+
+// shown adds the lines of the children of b, sorted by id where one moved up.
+func (b branch) shown(level int, own, moved func(id string) bool, lines []string) []string {
+	children := b.without(own)
+	if slices.ContainsFunc(children, func(c branch) bool { return moved(c.id()) }) {
+		slices.SortFunc(children, func(a, b branch) int { return strings.Compare(a.entry, b.entry) })
+	}
+	for _, c := range children {
+		lines = c.shown(level+1, own, moved, append(lines, fmt.Sprintf("%d %s", level, c.entry)))
+	}
+	return lines
 }
 
 // safeTree reports that pi can build the tree of a file: with two entries of one id it

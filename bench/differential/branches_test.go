@@ -142,8 +142,8 @@ func (b *branches) requireBranches() {
 	_, err := b.log.Refresh()
 	require.NoError(b.t, err)
 	b.account()
-	require.Equal(b.t, b.leaf, b.log.LeafID())
 	require.NoError(b.t, b.log.View(func(d *session.Document, leaf session.Leaf) error {
+		require.Equal(b.t, d.LeafID(session.At(b.leaf)), d.LeafID(leaf))
 		path := []string{}
 		for _, i := range d.PathTo(leaf) {
 			path = append(path, d.ID(i))

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -138,7 +139,7 @@ var (
 	}
 )
 
-// What pi writes when it answers in an editor is what it writes alone.
+// What pi writes when it answers in an editor is what it writes alone; records of the changes follow.
 func TestPiInAnEditorWritesWhatPiWritesAlone(t *testing.T) {
 	t.Parallel()
 	alone, hosted := newUser(t, hostedReplies...), newUser(t, hostedReplies...)
@@ -153,7 +154,10 @@ func TestPiInAnEditorWritesWhatPiWritesAlone(t *testing.T) {
 		require.Nil(t, failure, "%v", failure)
 	}
 	ed.Shutdown()
-	assert.Equal(t, alone.account(alone.session()), hosted.account(hosted.session()))
+	lines := hosted.account(hosted.session())
+	records := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.Contains(line, `"customType":"xcsh-ls.change"`) })
+	assert.Len(t, records, 1, "what pi changed is recorded behind its lines")
+	assert.Equal(t, alone.account(alone.session()), lines[:len(lines)-len(records)])
 	for _, u := range []*user{alone, hosted} {
 		content, err := os.ReadFile(filepath.Join(u.work, "notes.txt"))
 		require.NoError(t, err)
@@ -194,4 +198,42 @@ func TestASessionGoesFromTheTerminalToTheEditorAndBack(t *testing.T) {
 	last := requests[len(requests)-1]
 	assert.Len(t, last.Messages, 5, "pi continues what was said in the editor")
 	assert.Equal(t, path, u.session())
+}
+
+// pi edits a file and runs a command in an editor; the changes of both are listed, and a rewind undoes
+// them. The lines that pi wrote stay, and pi continues the session.
+func TestWhatPiDidInAnEditorIsRewound(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, append(slices.Clone(hostedReplies[:4]),
+		providertest.Reply{Text: "I run.", ToolCalls: []providertest.Call{{Name: "bash", Args: map[string]any{"command": "printf made > made.txt; printf four >> notes.txt"}}}},
+		providertest.Reply{Text: "Done."}, providertest.Reply{Text: "Bye."})...)
+	ed := u.editor()
+	for _, text := range hostedPrompts[:2] {
+		_, failure := ed.Exec("xcsh.prompt", lsptest.Fields{"text": text})
+		require.Nil(t, failure, "%v", failure)
+	}
+	before := u.account(u.session())
+	var changes struct {
+		PromptID string
+		Files    []struct{ Path, Status string }
+	}
+	raw, failure := ed.Exec("xcsh.changes", lsptest.Fields{})
+	require.Nil(t, failure, "%v", failure)
+	require.NoError(t, json.Unmarshal(raw, &changes))
+	require.Len(t, changes.Files, 2)
+	assert.Equal(t, []string{"added", "modified"}, []string{changes.Files[0].Status, changes.Files[1].Status})
+
+	_, failure = ed.Exec("xcsh.rewind", lsptest.Fields{"before": changes.PromptID, "dryRun": false})
+	require.Nil(t, failure, "%v", failure)
+	content, err := os.ReadFile(filepath.Join(u.work, "notes.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, "one\ntwo\n", string(content))
+	assert.NoFileExists(t, filepath.Join(u.work, "made.txt"))
+
+	_, failure = ed.Exec("xcsh.prompt", lsptest.Fields{"text": hostedPrompts[2]})
+	require.Nil(t, failure, "%v", failure)
+	ed.Shutdown()
+	assert.Equal(t, before, u.account(u.session())[:len(before)], "the lines of pi stay")
+	p := startProgram(t, piProgram, u.service, u.home, u.work, u.session())
+	p.stop()
 }

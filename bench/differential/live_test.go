@@ -14,6 +14,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
@@ -29,6 +30,8 @@ type duet struct {
 	said    int
 	own     []string // our last question and answer since we chose the branch
 	counts  map[string]int
+	files   map[string]string // what our turns wrote and rewinds left
+	writes  []writing
 }
 
 // entryLine is what the account of a file needs of an entry.
@@ -83,7 +86,7 @@ func spoken(text string) (found []string) {
 func (d *duet) request(prompt string) (words []string) {
 	d.t.Helper()
 	for _, r := range slices.Backward(d.Requests()) {
-		if !slices.Contains(spoken(r.LastText()), prompt) {
+		if !asks(prompt)(r) {
 			continue
 		}
 		for _, m := range r.Messages {
@@ -99,10 +102,20 @@ func (d *duet) request(prompt string) (words []string) {
 func (d *duet) next(who string) (prompt, answer string) {
 	d.said++
 	prompt, answer = fmt.Sprintf("%s-%d", who, d.said), fmt.Sprintf("answer-%d", d.said)
-	d.Script("theirs", providertest.Reply{Text: answer, When: func(r providertest.Request) bool {
-		return slices.Contains(spoken(r.LastText()), prompt)
-	}})
+	d.Script("theirs", providertest.Reply{Text: answer, When: asks(prompt)})
 	return prompt, answer
+}
+
+// asks reports of a request whether its newest prompt is prompt.
+func asks(prompt string) func(r providertest.Request) bool {
+	return func(r providertest.Request) bool {
+		for _, m := range slices.Backward(r.Messages) {
+			if m.Role == provider.RoleUser {
+				return slices.Contains(spoken(m.PlainText()), prompt)
+			}
+		}
+		return false
+	}
 }
 
 // we runs a turn of ours. The model gets our branch: the path to the new prompt, which continues the
@@ -185,10 +198,14 @@ func (d *duet) step() {
 	d.t.Helper()
 	before := d.body()
 	switch n := d.r.IntN(10); {
-	case n < 4:
+	case n < 2:
 		d.we()
-	case n < 7:
+	case n < 4:
+		d.weWrite()
+	case n < 6:
 		d.they()
+	case n < 7:
+		d.weRewind()
 	case n < 8:
 		d.reopen()
 	case n < 9:
@@ -197,24 +214,27 @@ func (d *duet) step() {
 		d.choose(agent.StayOnBranch)
 	}
 	require.True(d.t, strings.HasPrefix(d.body(), before), "no byte of another program has changed")
+	d.requireFiles()
 }
 
 // playDuet runs a program beside a live session of ours, with steps by chance.
 func playDuet(t *testing.T, p program, steps int) {
 	run(t, 1, func(w *world) {
-		d := &duet{world: w, service: newService(t, provider.AnthropicMessages), program: p, work: t.TempDir(), counts: map[string]int{}}
+		d := &duet{world: w, service: newService(t, provider.AnthropicMessages), program: p, work: t.TempDir(), counts: map[string]int{}, files: map[string]string{}}
 		d.peer = startProgram(t, p, d.service, d.home(), d.work, "")
 		prompt, answer := d.next("peer")
 		d.peer.prompt(prompt, answer)
-		manager, live := w.live(d.service)
+		manager, live := w.live(d.service, tool.All(tool.Options{Fs: w.kit.Finder.Fs, Home: d.home()})...)
 		d.live = live
 		_, err := live.Switch(t.Context(), d.peer.file)
 		require.NoError(t, err)
 		d.we()
 		d.they()
+		d.weWrite()
 		for range steps {
 			d.step()
 		}
+		d.weRewind()
 		d.we()
 		require.NoError(t, manager.Close(t.Context()))
 		d.peer.stop()
@@ -225,17 +245,18 @@ func playDuet(t *testing.T, p program, steps int) {
 		}
 		t.Logf("%v; %s", d.counts, filepath.Base(d.peer.file))
 		require.NotZero(t, d.counts["theirs"])
+		require.NotZero(t, d.counts["rewinds"])
 	})
 }
 
 // The real pi, controlled over its RPC mode, and a live session of ours keep one session open.
 func TestLivePi(t *testing.T) {
 	t.Parallel()
-	playDuet(t, piProgram, 24)
+	playDuet(t, piProgram, 40)
 }
 
 // The real omp does.
 func TestLiveOmp(t *testing.T) {
 	t.Parallel()
-	playDuet(t, ompProgram, 16)
+	playDuet(t, ompProgram, 24)
 }

@@ -3,13 +3,13 @@
 package differential
 
 import (
-	"os"
 	"testing"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/mcptest"
+	"github.com/xcsh-ls/xcsh-ls/team/pg/pgtest"
 )
 
 func TestMain(m *testing.M) {
 	mcptest.Main()
-	os.Exit(m.Run())
+	pgtest.Main(m)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
@@ -80,8 +81,8 @@ func (w *world) resumed(s service) (*agent.Manager, *agent.Session) {
 	return manager, live
 }
 
-// live is a new session of the project that uses a service.
-func (w *world) live(s service) (*agent.Manager, *agent.Session) {
+// live is a new session of the project that uses a service, and has further tools if there are any.
+func (w *world) live(s service, tools ...tool.Tool) (*agent.Manager, *agent.Session) {
 	w.t.Helper()
 	look := tool.Tool{
 		Tool: provider.Tool{Name: "look", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)},
@@ -94,9 +95,9 @@ func (w *world) live(s service) (*agent.Manager, *agent.Session) {
 	cfg := agent.Config{
 		Storage:  agent.Storage{Store: w.kit.Store, Finder: w.kit.Finder},
 		Requests: agent.Requests{Models: s, Defaults: agent.Defaults{Model: "fake/m"}, Compaction: compaction.Settings{KeepRecent: 4}},
-		Toolbox:  agent.Toolbox{Tools: []tool.Tool{look}},
+		Toolbox:  agent.Toolbox{Tools: append(tools, look), Workspace: tool.Local{Fs: w.kit.Finder.Fs}},
 	}
-	cfg.Retry.Base = time.Nanosecond
+	cfg.Retry.Base, cfg.Approval = time.Nanosecond, approval.Yolo
 	manager := agent.NewManager(cfg)
 	live, err := manager.Session(w.t.Context(), cwd)
 	require.NoError(w.t, err)

@@ -48,6 +48,7 @@ type operation struct {
 	name string
 	args func(s *writers, ids []string) []any
 	ours func(l *session.Log, s *writers, args []any) error
+	own  bool // of ours only
 }
 
 func appending(draft func(s *writers, args []any) *session.Draft) func(*session.Log, *writers, []any) error {
@@ -81,7 +82,9 @@ var operations = []operation{
 		}),
 	}, {
 		name: "appendCustomEntry",
-		args: func(s *writers, _ []string) []any { return []any{"extension", s.anything(3)} },
+		args: func(s *writers, _ []string) []any {
+			return []any{pick(s.world, "extension", "xcsh-ls.change", "xcsh-ls.review"), s.anything(3)}
+		},
 		ours: appending(func(s *writers, a []any) *session.Draft { return session.DraftCustom(a[0].(string), s.json(a[1])) }),
 	}, {
 		name: "appendSessionInfo",
@@ -103,6 +106,14 @@ var operations = []operation{
 		name: "branch",
 		args: func(s *writers, ids []string) []any { return []any{pick(s.world, ids...)} },
 		ours: func(l *session.Log, _ *writers, a []any) error { return l.Branch(a[0].(string)) },
+	}, {
+		name: "a durable place",
+		args: func(s *writers, ids []string) []any { return []any{pick(s.world, append(ids, "")...)} },
+		ours: func(l *session.Log, _ *writers, a []any) error {
+			_, err := l.AppendAt(a[0].(string), session.DraftCustom("xcsh-ls.branch", []byte("{}")))
+			return err
+		},
+		own: true,
 	}, {
 		name: "resetLeaf",
 		args: func(*writers, []string) []any { return nil },
@@ -143,7 +154,7 @@ func (s *writers) step() {
 	s.t.Helper()
 	ids := s.ids()
 	op := pick(s.world, operations...)
-	if len(ids) == 0 {
+	if len(ids) == 0 || op.own && s.only == "pi" {
 		op = appendMessage // the other operations need an entry to refer to
 	}
 	args := op.args(s, ids)
@@ -151,8 +162,11 @@ func (s *writers) step() {
 	if who == "" {
 		who = pick(s.world, "we", "pi")
 	}
-	if op.ours == nil {
+	switch {
+	case op.ours == nil:
 		who = "pi"
+	case op.own:
+		who = "we"
 	}
 	if who == "we" {
 		s.note("we %s %s", op.name, s.json(args))

@@ -65,7 +65,7 @@ func (w *world) clear() {
 	files, err := filepath.Glob(filepath.Join(w.dir, "*"))
 	require.NoError(w.t, err)
 	for _, file := range files {
-		require.NoError(w.t, os.Remove(file))
+		require.NoError(w.t, os.RemoveAll(file)) // a session may have a directory of its own
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	parts := map[string]func(path, name string) error{"append": appendForever, "compete": compete, "terminal": terminal, "index": useIndex}
+	parts := map[string]func(path, name string) error{"append": appendForever, "compete": compete, "terminal": terminal, "index": useIndex, "push": push}
 	part, ok := parts[os.Getenv(envPart)]
 	if !ok {
 		os.Exit(m.Run())

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/indexed"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -117,6 +118,7 @@ const mostAppended = 1500
 // Invariants: each of them sees every entry where it is, and the index files that are left give the same answers as
 // the session itself.
 func TestSharedIndexFiles(t *testing.T) {
+	racetest.Large(t)
 	for round := range rounds(2, 60) {
 		path := newSession(t)
 		writer := start(t, "append", path, "")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -65,6 +66,7 @@ func start(t *testing.T, part, path, name string) *child {
 // Proves: AB-002
 func TestKilledWriter(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	seed := uint64(1)
 	if os.Getenv("XCSH_SOAK") != "" {
 		seed = uint64(time.Now().UnixNano())

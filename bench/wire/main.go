@@ -36,6 +36,7 @@ type options struct {
 	server, against, parts, run, sessions, write string
 
 	rounds, prompts, most int
+	changes               suite.ChangeSizes
 	table                 bool
 }
 
@@ -43,12 +44,16 @@ func main() {
 	var o options
 	flag.StringVar(&o.server, "server", "", "the binary to measure (default: built from this checkout)")
 	flag.StringVar(&o.against, "against", "", "an older binary to alternate with")
-	flag.StringVar(&o.parts, "parts", "growth,dialects,flat,tree,lists,append,prompts,peers", "what to measure, separated by commas")
+	flag.StringVar(&o.parts, "parts", "growth,dialects,flat,tree,lists,append,prompts,peers,changes", "what to measure, separated by commas")
 	flag.StringVar(&o.run, "run", "", "regular expression that selects commands by name")
 	flag.StringVar(&o.sessions, "sessions", "", "further session files to measure, separated by commas")
 	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each command")
 	flag.IntVar(&o.prompts, "prompts", 2000, "prompts in one session")
 	flag.IntVar(&o.most, "most", 1000, "the largest session in MB")
+	o.changes = suite.DefaultChanges
+	flag.IntVar(&o.changes.Tree, "files", o.changes.Tree, "files of the repository in which commands run")
+	flag.IntVar(&o.changes.Records, "records", o.changes.Records, "records of the session that is rewound")
+	flag.IntVar(&o.changes.Long, "long", o.changes.Long, "records of a session that must not be slow because of them")
 	flag.StringVar(&o.write, "write", "", "replace the generated part of this file by the tables")
 	flag.BoolVar(&o.table, "table", false, "print nothing but the tables; without it, progress is printed too")
 	flag.Parse()
@@ -83,7 +88,7 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	for _, name := range missing {
 		fmt.Fprintf(&report, "Not installed: %s\n\n", name)
 	}
-	r.Markdown(&report, stores.groups()...)
+	r.Markdown(&report, append(stores.groups(), suite.ChangeGroups(o.changes)...)...)
 	if _, err := io.WriteString(out, report.String()); err != nil {
 		return err
 	}

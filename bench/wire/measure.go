@@ -28,6 +28,7 @@ func measure(ctx context.Context, r *suite.Runner, o options, s stores) error {
 		{"flat", func() error { return sessions(ctx, r, nil, s.flat) }},
 		{"tree", func() error { return sessions(ctx, r, treeCommands, []suite.Store{s.tree}) }},
 		{"peers", func() error { return peersOf(ctx, r, s) }},
+		{"changes", func() error { return r.Changes(ctx, o.changes) }},
 		{"prompts", func() error { return r.Prompts(ctx, o.prompts) }},
 	}
 	for _, step := range steps {

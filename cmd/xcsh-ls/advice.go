@@ -64,6 +64,14 @@ func rejectedKeyAdvice(err error, live *agent.Session) error {
 	return advised(f, fmt.Sprintf("Check the API key, or replace it with 'xcsh-ls login %s'.", state.Model.Provider), false)
 }
 
+// shellAdvice are the ways to go on after notices.
+var shellAdvice = agent.Advice{
+	TrustSetup: "'xcsh-ls setup' shows it. To use it, pass --trust all.",
+	EndPlan:    "To turn it off, run: xcsh-ls run --continue '/plan off'",
+	ResumePlan: "To continue planning, run: xcsh-ls run --continue '/plan on'",
+	Reconnect:  "run this command again",
+}
+
 // noModelAdvice are the ways to get a model.
 const noModelAdvice = "Run 'xcsh-ls login' to use a service or an installed agent, start a local model server such as Ollama, " +
 	"or pass --model PROVIDER/ID. offline/demo needs no API key; it answers from a script."

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,15 +29,28 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 	}
 	cfg := p.config(s, watch, c.Warn, log)
 	cfg.Hooks, cfg.Ask, cfg.Pace, cfg.Restricted = p.hooks(s, c, log.Named("hook")), c.Approve, c.Pace, c.Restricted
-	cfg.CanAsk, cfg.AskForm = c.CanAsk, c.AskForm
+	cfg.CanAsk, cfg.AskForm, cfg.Advice = c.CanAsk, c.AskForm, c.Advice
 	var files tool.Workspace = tool.Local{Fs: p.fs}
 	if c.Workspace != nil {
 		files = c.Workspace(files)
 	}
+	if c.EditorDocuments != nil {
+		cfg.Documents = c.EditorDocuments(tool.Local{Fs: p.fs})
+	}
 	p.withModels(&cfg, s, files, c, log)
 	cfg.Engines = p.engines(s, c, report(c.Warn, log.Named("engine")), log.Named("engine"))
+	store := openTeam(p, s, c.Folders, log)
+	cfg.Shared = store.shared
+	sessions := agent.NewManager(cfg)
+	if store.report != nil {
+		store.report(sessions)
+	}
+	if watch {
+		recoverRewinds(sessions, c.Warn, log)
+		startTeam(store.team)
+	}
 	return lsp.Backend{
-		Sessions: agent.NewManager(cfg), Store: p.store, Finder: p.finder, Fs: p.fs, Files: files,
+		Sessions: sessions, Store: p.store, Finder: p.finder, Fs: p.fs, Files: files, Team: store.team,
 		PDF: p.pdfText(s, log), InputDir: filepath.Join(p.finder.CacheDir, "input"),
 	}, nil
 }
@@ -95,7 +109,34 @@ func (p place) config(s lsp.Settings, watch bool, warn func(string), log *zap.Lo
 			Watch:      watch,
 			History:    p.promptHistory(s, watch, warn, log),
 		},
+		Changes: agent.ChangeSettings{
+			Capture: s.Changes.Capture, MaxFile: s.Changes.MaxFile, MaxSession: s.Changes.MaxSession, Exclude: s.Changes.Exclude,
+			Required: s.Changes.Required, CommandLook: s.Changes.CommandLook, Temp: filepath.Join(p.own, "looks"),
+			Pointers: filepath.Join(p.own, "rewinds"), Disk: p.fs,
+		},
 		Log: log.Named("agent"),
+	}
+}
+
+// recoverRewinds completes or undoes interrupted rewinds of earlier processes.
+func recoverRewinds(sessions *agent.Manager, tell func(string), log *zap.Logger) {
+	notes, err := sessions.RecoverRewinds(context.Background())
+	if err != nil {
+		log.Warn("an interrupted rewind is retried with the next write of its session", zap.Error(err))
+	}
+	for _, note := range notes {
+		if tell != nil {
+			tell(note)
+		}
+	}
+}
+
+// recoverAlone is recoverRewinds for a program whose managers are made later, one for each conversation.
+func recoverAlone(cfg agent.Config, log *zap.Logger) {
+	sessions := agent.NewManager(cfg)
+	recoverRewinds(sessions, nil, log)
+	if err := sessions.Close(context.Background()); err != nil {
+		log.Warn("the recovery of rewinds was not closed", zap.Error(err))
 	}
 }
 
@@ -110,7 +151,7 @@ func (p place) promptHistory(s lsp.Settings, server bool, warn func(string), log
 		c.Path = ""
 	}
 	if server {
-		c.Alive = lock.Alive
+		c.Alive, c.Started = lock.Alive, lock.Started
 	}
 	return history.Open(c)
 }

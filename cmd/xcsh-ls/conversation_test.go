@@ -71,6 +71,7 @@ func serverWith(t testing.TB, fs afero.Fs, demo provider.Provider, log *zap.Logg
 	t.Helper()
 	return lsp.Options{
 		Version: "test", Commands: commands.Default, Manifest: commands.Default.Manifest(), Log: log,
+		ReviewPause: time.Hour, // as Changes.Every below
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
 			own := s.AgentDir
 			if own == "" {
@@ -119,6 +120,10 @@ func serverWith(t testing.TB, fs afero.Fs, demo provider.Provider, log *zap.Logg
 					Ask:      c.Approve,
 					Rules:    &approval.FileMemory{Fs: fs, Path: own + "/xcsh-ls/allowed.json"},
 				},
+			}
+			cfg.Changes.Every = time.Hour // the events would come sooner or later, as fast as the machine is
+			if c.EditorDocuments != nil {
+				cfg.Documents = c.EditorDocuments(tool.Local{Fs: fs})
 			}
 			return lsp.Backend{
 				Sessions: agent.NewManager(cfg), Store: store, Finder: finder, Fs: fs, Files: cfg.Workspace,
@@ -368,5 +373,6 @@ func TestFailedSwitchIsReportedAndChangesNothing(t *testing.T) {
 		require.JSONEq(t, string(before), string(do(t, ed, "xcsh.state", nil)))
 	}
 	do(t, ed, "xcsh.label", lsptest.Fields{"entryId": "aaaaaaaa", "label": "x"})
-	require.Contains(t, read(t, fs), `"parentId":null,"timestamp":"2000-01-01T02:00:00.000Z","targetId":"aaaaaaaa"`)
+	require.Contains(t, read(t, fs), `"customType":"xcsh-ls.branch","data":{"v":1},"id":"00000001","parentId":null,`)
+	require.Contains(t, read(t, fs), `"parentId":"00000001","timestamp":"2000-01-01T02:00:00.000Z","targetId":"aaaaaaaa"`)
 }

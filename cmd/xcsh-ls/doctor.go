@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
@@ -28,7 +29,8 @@ func doctorCommand(f *flags) *cobra.Command {
 			"# Find sessions that no directory lists", "xcsh-ls doctor --all",
 			"# Copy the readable part of a damaged session to a new file", "xcsh-ls doctor damaged.jsonl --salvage saved.jsonl",
 		),
-		Args: takes(0, 1, "one ID or PATH"),
+		Args:              takes(0, 1, "one ID or PATH"),
+		ValidArgsFunction: f.completeSession,
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
 			switch {
 			case all && (len(args) > 0 || salvage != ""):
@@ -56,7 +58,7 @@ func doctorCommand(f *flags) *cobra.Command {
 
 // printProblems lists findings and fails if any of them means lost data.
 func printProblems(cmd *cobra.Command, problems []session.Problem) error {
-	lost, t := false, table{screen: stdoutScreen()}
+	lost, t := false, table{screen: stdoutScreen(), head: []string{"LEVEL", "KIND", "PROBLEM"}}
 	for _, p := range problems {
 		mark := "note"
 		if p.Lost {
@@ -83,7 +85,7 @@ func printLost(cmd *cobra.Command, env *commands.Env) error {
 		return err
 	}
 	for _, l := range lost {
-		cmd.Printf("%s  %s\n    %s\n", l.Reason, visible.Line(l.Path), visible.Line(l.Advice))
+		cmd.Printf("%s  %s\n    %s\n", l.Reason, visible.Line(l.Path), visible.Line(lostAdvice(l)))
 	}
 	if len(problems) > 0 || len(lost) == 0 {
 		err = printProblems(cmd, problems)
@@ -105,7 +107,10 @@ func printEnvironment(cmd *cobra.Command, env *commands.Env) error {
 		}
 		cmd.Printf("%s sessions: %s (%s)\n", r.Dialect, visible.Line(r.Sessions), visible.Line(state))
 	}
+	progress := startBar("Reading sessions", false)
+	env.Reading = progress.count
 	r, err := execute[commands.ListResult](cmd.Context(), env, "xcsh.list", commands.ListArgs{Scope: "all", IncludeEmpty: true})
+	progress.End("")
 	if err != nil {
 		return err
 	}
@@ -168,8 +173,18 @@ func dirState(dir string) (bool, error) {
 	return err == nil, err
 }
 
-func salvageTo(cmd *cobra.Command, env *commands.Env, path, out string) error {
-	n, err := env.Store.Salvage(absolutePath(path), absolutePath(out), env.Folders()[0])
+func salvageTo(cmd *cobra.Command, env *commands.Env, target, out string) error {
+	path := absolutePath(target)
+	if _, err := os.Stat(path); err != nil { // a damaged file can be named by its path only
+		if r, err := execute[library.Resolution](cmd.Context(), env, "xcsh.resolve", commands.ResolveArgs{Target: target}); err == nil {
+			found, err := r.One()
+			if err != nil {
+				return err
+			}
+			path = found.Path
+		}
+	}
+	n, err := env.Store.Salvage(path, absolutePath(out), env.Folders()[0])
 	if err != nil {
 		return err
 	}

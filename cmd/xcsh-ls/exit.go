@@ -55,12 +55,20 @@ func withCodes(commands ...*cobra.Command) {
 			continue
 		}
 		c.RunE = func(cmd *cobra.Command, args []string) error {
-			err := run(cmd, args)
+			err := checkChoices(cmd)
+			if err == nil {
+				err = run(cmd, args)
+			}
+			_, closed := errors.AsType[closedPipe](err)
 			switch {
 			case err == nil:
 				return nil
+			case closed:
+				return exitCode(exitClosedPipe)
 			case fault.Is(err, fault.InvalidArgument):
 				return failure{err, exitUsage}
+			case fault.Is(err, fault.Ambiguous):
+				return failure{withCandidates(err), exitFailed}
 			}
 			if _, ok := errors.AsType[failure](err); ok {
 				return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,12 +13,9 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// maxGCDays is the maximum number of days, so that it fits into a time.Duration.
-const maxGCDays = 100_000
-
 func gcCommand(f *flags) *cobra.Command {
 	var yes, trash, asJSON bool
-	var days int
+	var older string
 	var also []string
 	c := &cobra.Command{
 		Use:   "gc",
@@ -33,10 +29,13 @@ func gcCommand(f *flags) *cobra.Command {
 		),
 		Args: takes(0, 0, ""),
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, _ []string) error {
-			if days < 0 || days > maxGCDays {
-				return invalidValue("older-than", days, fmt.Sprintf("a number of days from 0 to %d", maxGCDays))
+			o := upkeep.GCOptions{Trash: trash}
+			if cmd.Flags().Changed("older-than") {
+				var err error
+				if o.OlderThan, err = parseAge("older-than", older); err != nil {
+					return err
+				}
 			}
-			o := upkeep.GCOptions{Trash: trash, OlderThan: time.Duration(days) * 24 * time.Hour}
 			for _, dir := range also {
 				o.Also = append(o.Also, absolutePath(dir))
 			}
@@ -46,7 +45,7 @@ func gcCommand(f *flags) *cobra.Command {
 		}),
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "remove the files instead of only listing them")
-	c.Flags().IntVar(&days, "older-than", 0, "keep files newer than `DAYS` (default one hour; 30 days in the trash)")
+	c.Flags().StringVar(&older, "older-than", "", "keep files newer than `AGE`: 12h, 30d, 6w, or a number of days (default one hour; 30 days in the trash)")
 	c.Flags().BoolVar(&trash, "trash", false, "also delete old files in the trash permanently")
 	c.Flags().StringArrayVar(&also, "also", nil, "also search `DIR` for sessions; can be repeated")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
@@ -62,7 +61,10 @@ type gcReport struct {
 
 // collect finds garbage and removes it if yes is set.
 func collect(ctx context.Context, cmd *cobra.Command, env *commands.Env, o upkeep.GCOptions, yes, asJSON bool) error {
+	progress := startBar("Searching for unneeded files", asJSON)
+	o.Progress = progress.files
 	g, err := upkeep.FindGarbage(ctx, env.Store, env.Finder, o)
+	progress.End("")
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func collect(ctx context.Context, cmd *cobra.Command, env *commands.Env, o upkee
 
 // printGarbage lists the unneeded files, then the number and size of each kind.
 func printGarbage(cmd *cobra.Command, g *upkeep.Garbage) error {
-	files := table{screen: stdoutScreen()}
+	files := table{screen: stdoutScreen(), head: []string{"KIND", "MODIFIED", "FILE", "ORIGIN"}, dim: []int{1, 3}}
 	var totals []string
 	for _, kind := range []struct {
 		mark  string

@@ -45,13 +45,13 @@ func headless(f *flags, errs io.Writer) (*commands.Env, error) {
 	if err := allow(s, folders); err != nil {
 		return nil, err
 	}
-	b, err := openBackend(withoutChoice(s), lsp.Client{Approve: denyAll(errs), Folders: folders}, false, log)
+	b, err := openBackend(withoutChoice(s), lsp.Client{Approve: denyAll(errs), Folders: folders, Advice: shellAdvice}, false, log)
 	if err != nil {
 		return nil, err
 	}
 	return &commands.Env{
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs, Workspace: b.Files, PDF: b.PDF, UI: commands.Headless{},
-		Folders: folders, Log: log,
+		Team: b.Team, Folders: folders, Log: log,
 	}, nil
 }
 

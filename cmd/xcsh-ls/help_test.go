@@ -30,7 +30,7 @@ func everyCommand(t *testing.T, check func(t *testing.T, c *cobra.Command)) {
 }
 
 // verbs are the words with which a short description may begin.
-var verbs = regexp.MustCompile(`^(Check|Export|Find|Generate|Help|Import|List|Print|Run|Send|Use)\b`)
+var verbs = regexp.MustCompile(`^(Check|Create|Delete|Export|Find|Generate|Help|Import|List|Move|Print|Pull|Restore|Run|Send|Set|Share|Undo|Use)\b`)
 
 // ours reports whether the texts of a command are written here, not in cobra.
 func ours(c *cobra.Command) bool {

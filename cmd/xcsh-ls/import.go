@@ -30,6 +30,9 @@ func importCommand(f *flags) *cobra.Command {
 			for i, path := range args {
 				a.Paths[i] = absolutePath(path)
 			}
+			if !asJSON {
+				env.UI = shellUI{line: stderrLine(), clock: wallClock}
+			}
 			r, err := execute[commands.ImportResult](cmd.Context(), env, "xcsh.import", a)
 			if err != nil {
 				return err
@@ -58,7 +61,7 @@ func printImported(w io.Writer, to screen, files []commands.ImportedFile) error 
 		_, err := fmt.Fprintln(w, "Nothing to import")
 		return err
 	}
-	t := table{screen: to}
+	t := table{screen: to, head: []string{"RESULT", "FILE", "SESSION", "REASON"}, dim: []int{3}}
 	for _, file := range files {
 		t.add(string(file.Status), file.Path, file.Session, file.Reason)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,22 +15,26 @@ import (
 func listCommand(f *flags) *cobra.Command {
 	var all, asJSON bool
 	c := &cobra.Command{
-		Use:   "list [QUERY]",
+		Use:   "list [WORD...]",
 		Short: "List sessions",
-		Long: "List the sessions of the current directory, newest first. With QUERY, list only the sessions\n" +
-			"that contain its words.\n\n" +
+		Long: "List the sessions of the current directory, newest first. With WORD, list only the sessions\n" +
+			"that contain all words.\n\n" +
 			"On a terminal, the columns are aligned and cut to its width. Otherwise, tabs separate them.",
-		Example: examples("# Search the sessions of all directories", "xcsh-ls list --all \"flaky test\""),
-		Args:    takes(0, 1, "one QUERY"),
+		Example:           examples("# Search the sessions of all directories", "xcsh-ls list --all flaky test"),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
-			a := commands.ListArgs{Scope: "folder"}
+			a := commands.ListArgs{Scope: "folder", Query: strings.Join(args, " ")}
 			if all {
 				a.Scope = "all"
 			}
-			if len(args) > 0 {
-				a.Query = args[0]
+			doing := "Reading sessions"
+			if a.Query != "" {
+				doing = "Searching sessions"
 			}
+			progress := startBar(doing, asJSON)
+			env.Reading = progress.count
 			r, err := execute[commands.ListResult](cmd.Context(), env, "xcsh.list", a)
+			progress.End("")
 			if err != nil {
 				return err
 			}
@@ -53,7 +58,11 @@ func printSessions(w io.Writer, to screen, infos []library.Info, cwd bool) error
 		_, err := fmt.Fprintln(w, "No sessions found")
 		return err
 	}
-	t := table{screen: to, shrink: []int{1, 4}} // name, working directory
+	t := table{
+		screen: to, head: []string{"ID", "NAME", "UPDATED", "LENGTH", "DIRECTORY"},
+		shrink: []int{1, 4}, dim: []int{2, 3, 4}, // name, then directory
+		drop: []int{3, 2, 4}, paths: []int{4}, ids: true, // without the length first, without the directory last
+	}
 	for _, i := range infos {
 		row := []string{i.ID, i.Name, i.TimeAgo, plural(i.MessageCount, "message", "messages")}
 		if cwd {

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+
 	"go.uber.org/zap"
 	"go.uber.org/zap/buffer"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
@@ -24,7 +28,15 @@ func openLog(f flags) (*zap.Logger, error) {
 	if f.logFile != "" {
 		c.OutputPaths = []string{f.logFile}
 	}
-	return c.Build()
+	log, err := c.Build()
+	if err != nil && f.logFile != "" {
+		reason := err
+		if unopened, ok := errors.AsType[*fs.PathError](err); ok {
+			reason = unopened.Err
+		}
+		return nil, fault.New(fault.IO, "The log can't be written to %s: %w. Pass another file with --log-file.", f.logFile, reason)
+	}
+	return log, err
 }
 
 // visibleConsole is the encoding of the log: zap's console encoding without terminal control sequences.

@@ -29,7 +29,7 @@ func main() { os.Exit(run()) }
 // run is main with an exit code, so that deferred calls run before the process exits.
 func run() int {
 	// Command output never controls the terminal, whatever its origin.
-	out, errs := visible.NewWriter(os.Stdout), visible.NewWriter(os.Stderr)
+	out, errs := visible.NewWriter(stdout), visible.NewWriter(os.Stderr)
 	root := rootCommand()
 	root.SetOut(out) // cobra prints to standard error otherwise
 	root.SetErr(errs)
@@ -49,8 +49,8 @@ func rootCommand() *cobra.Command {
 		Use:   "xcsh-ls [flags]",
 		Short: "Use the sessions of terminal coding agents in any editor",
 		Long: "Use the sessions of terminal coding agents in any editor.\n\n" +
-			"Without a command, xcsh-ls runs a language server on standard input and output.\n" +
-			"The commands work with the same sessions from a shell.",
+			"Without a command, xcsh-ls runs a language server on standard input and output, which editors\n" +
+			"start; on a terminal, it prints this help. The commands work with the same sessions from a shell.",
 		Example: examples(
 			"# Run the language server, as editors do", "xcsh-ls --stdio",
 			"# List the sessions of the current directory", "xcsh-ls list",
@@ -72,13 +72,22 @@ func rootCommand() *cobra.Command {
 			if f.resume.given && f.resume.name == "" && !cmd.Flags().Changed("stdio") && isTerminal(os.Stdin) {
 				return resumeInShell(cmd, f)
 			}
+			if !cmd.Flags().Changed("stdio") && isTerminal(os.Stdin) {
+				return cmd.Help() // no editor is there
+			}
 			return serve(cmd.Context(), f)
 		},
 	}
 	f.register(root)
 	root.SetFlagErrorFunc(usageError)
+	root.Version = versionText()
+	root.SetVersionTemplate("xcsh-ls {{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(listCommand(&f), modelsCommand(&f), loginCommand(&f), toolsCommand(&f), dumpCommand(&f), exportCommand(&f), importCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), setupCommand(&f), doctorCommand(&f), gcCommand(&f), sandboxCommand(), leashCommand(), pdfTextCommand(), versionCommand())
+	root.AddCommand(listCommand(&f), modelsCommand(&f), loginCommand(&f), toolsCommand(&f), changesCommand(&f), rewindCommand(&f), moveCommand(&f), dumpCommand(&f), exportCommand(&f), importCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), setupCommand(&f), doctorCommand(&f), gcCommand(&f), sandboxCommand(), leashCommand(), pdfTextCommand(), versionCommand())
+	root.AddCommand(teamCommands(&f)...)
+	extraCommands(root)
+	f.completeFlags(root)
 	withCodes(append(root.Commands(), root)...)
 	return root
 }
@@ -96,6 +105,7 @@ type flags struct {
 	terminalID           string
 	model, thinking      string
 	approval, sandbox    string
+	shellPath            string
 	retries, retryLimit  string
 	engine               string // of run and acp
 	noServerFiles        bool   // of acp
@@ -123,9 +133,6 @@ func (f *flags) registerStartup(c *cobra.Command, folder string) {
 	own.StringVar(&f.terminalID, "terminal-id", "", "terminal `NAME` whose last session --continue opens (default in a shell: the current terminal)")
 	f.registerAgent(c)
 	exclusive(c, "continue", "resume", "fork")
-	for _, name := range []string{"resume", "fork"} {
-		_ = c.RegisterFlagCompletionFunc(name, f.completeSessions) // fails only for a flag that does not exist
-	}
 }
 
 // registerAgent registers the flags that configure new sessions.
@@ -138,6 +145,7 @@ func (f *flags) registerAgent(c *cobra.Command) {
 	own.StringVar(&f.retries, "retries", "", "repeat a failed request to the model up to `N` times (default 3, and for two minutes if the service is overloaded)")
 	own.StringVar(&f.retryLimit, "retry-limit", "", "longest wait before a retry, as a `DURATION` such as 90s or 5m (default 1m, and 2m if the service is overloaded)")
 	own.StringVar(&f.sandbox, "sandbox", "", "sandbox for the model's commands: `on|off` (default on if the system supports it)")
+	own.StringVar(&f.shellPath, "shell-path", "", "shell `PROGRAM` for commands (default bash, on Windows that of Git; the setting shellPath of a terminal program also changes it)")
 }
 
 // registerEngine registers the flag that chooses what answers.

@@ -68,7 +68,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	options := tool.Options{Fs: p.fs, KeyEnv: models.KeyVariables, Private: secrets, Sandbox: box, Leash: newLeash(p.env.OS), PDF: newPDFReader(), Web: newWeb()}
 	shell := tool.NewShell(options)
 	builtin := tool.All(options)
-	cfg.Todos = true
+	cfg.Todos, cfg.ShellPath = true, s.ShellPath
 	cfg.Tools, cfg.Shell, cfg.Workspace = append(builtin, p.userTools(s, shell, builtin, tell)...), &shell, files
 	if c.Editor != nil {
 		cfg.Senses = senses.New(senses.Options{Editor: c.Editor, Files: tool.NewFiles(options), AfterEdit: c.DiagnosesEdits})
@@ -76,6 +76,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), slices.Concat(dirs, p.gate.Standard) // keys, settings, rules
 	cfg.Subagents = true
 	cfg.Sandbox, cfg.Sensitive = box != nil, func(path string) bool { return secrets.Denies(p.fs, path) }
+	cfg.SensitiveNow = func() func(string) bool { return secrets.Resolve(p.fs).Denies }
 	cfg.Rules = &approval.FileMemory{Fs: p.fs, Path: filepath.Join(p.rules(), "allowed.json")}
 	prompts := system.Builder{OS: runtime.GOOS, Shell: shell.Name()}
 	cfg.System = func(_ context.Context, found *setup.Resolved, tools []provider.Tool) string {

@@ -67,7 +67,11 @@ func available(models []commands.ModelItem) []commands.ModelItem {
 
 // printModelRows prints a row for each model.
 func printModelRows(w io.Writer, to screen, models []commands.ModelItem) error {
-	t := table{screen: to, shrink: []int{1, 4}} // title, thinking levels
+	t := table{
+		screen: to, head: []string{"MODEL", "TITLE", "CONTEXT", "OUTPUT", "THINKING", "IMAGES", "PRICE", "STATUS"},
+		shrink: []int{1, 4}, dim: []int{2, 3, 4, 5, 6}, // title, then thinking levels
+		drop: []int{5, 4, 3, 6, 1, 2}, long: true, // images first, the context last
+	}
 	for _, m := range models {
 		ref := provider.Ref{Provider: m.Provider, ID: m.ID}
 		t.add(ref.String(), m.Name, tokens(m.ContextWindow)+" context", tokens(m.MaxOutput)+" output",

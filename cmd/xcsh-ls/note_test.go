@@ -35,7 +35,7 @@ var retried = []event.Event{
 func TestARetryOnATerminalIsOneLine(t *testing.T) {
 	t.Parallel()
 	var out, errs, terminal bytes.Buffer
-	p := &textPrinter{text: answerText{out: &out, live: true}, err: &errs, note: retryNote{lines: &errs, terminal: &terminal, width: 60}}
+	p := &textPrinter{text: answerText{out: &out, live: true}, err: &errs, note: retryNote{lines: &errs, line: statusLine{terminal: &terminal, width: 60}}}
 	for _, e := range retried {
 		p.event(e)
 	}
@@ -56,12 +56,12 @@ func TestARetryOnATerminalIsOneLine(t *testing.T) {
 func TestARetryFitsOnTheTerminal(t *testing.T) {
 	t.Parallel()
 	var terminal bytes.Buffer
-	n := retryNote{terminal: &terminal, width: 30}
+	n := retryNote{line: statusLine{terminal: &terminal, width: 30}}
 	n.event(event.RetryStart{Attempt: 1, MaxAttempts: 3, ErrorMessage: strings.Repeat("界", 100)})
 	assert.Equal(t, "Retrying (1 of 3): 界界界界…", terminal.String())
 
 	terminal.Reset()
-	n = retryNote{terminal: &terminal}
+	n = retryNote{line: statusLine{terminal: &terminal}}
 	n.event(event.RetryStart{Attempt: 1, MaxAttempts: 3, ErrorMessage: strings.Repeat("x", 100)})
 	assert.Equal(t, "Retrying (1 of 3): "+strings.Repeat("x", 59)+"…", terminal.String())
 }
@@ -70,7 +70,7 @@ func TestARetryFitsOnTheTerminal(t *testing.T) {
 func TestARetryThatEndsIsErased(t *testing.T) {
 	t.Parallel()
 	var terminal bytes.Buffer
-	p := &textPrinter{note: retryNote{terminal: &terminal}}
+	p := &textPrinter{note: retryNote{line: statusLine{terminal: &terminal}}}
 	p.event(event.RetryStart{Attempt: 1, MaxAttempts: 3})
 	p.end()
 	assert.True(t, strings.HasSuffix(terminal.String(), " \r"))

@@ -155,3 +155,11 @@ func (f *flags) completeSessions(cmd *cobra.Command, _ []string, begun string) (
 	}
 	return found, inOrder
 }
+
+// completeSession is completeSessions for a command whose only argument is a session.
+func (f *flags) completeSession(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return f.completeSessions(cmd, nil, begun)
+}

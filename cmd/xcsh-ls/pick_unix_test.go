@@ -4,8 +4,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,24 +122,6 @@ func afterScreen(said string) string {
 }
 
 var usual = pty.Winsize{Rows: 24, Cols: 100}
-
-// saved writes sessions of the folder, the newest first, and returns their paths.
-func (m *machine) saved(prompts ...string) (paths []string) {
-	m.t.Helper()
-	dir := filepath.Join(m.agentDir(), "sessions", "--"+strings.ReplaceAll(strings.TrimPrefix(m.work, "/"), "/", "-")+"--")
-	for i, prompt := range prompts {
-		id := fmt.Sprintf("0190%012d", i)
-		path := filepath.Join(dir, "2026-01-01T00-00-00-000Z_"+id+".jsonl")
-		content, err := json.Marshal(prompt)
-		require.NoError(m.t, err)
-		m.write(path, fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":"2026-01-01T00:00:00.000Z","cwd":%q}`+"\n", id, m.work)+
-			fmt.Sprintf(`{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":%s,"timestamp":1}}`+"\n", content))
-		at := time.Now().Add(-time.Duration(i+1) * time.Hour)
-		require.NoError(m.t, os.Chtimes(path, at, at))
-		paths = append(paths, path)
-	}
-	return paths
-}
 
 // grown returns the indexes of the files that are not as in before.
 func (m *machine) grown(paths, before []string) (changed []int) {
@@ -353,4 +333,19 @@ func TestShellsCompleteSessions(t *testing.T) {
 	require.True(t, strings.HasPrefix(stdout, "0190000000000001\t"))
 	_, stdout, _ = m.run("__complete", "run", "--resume", "./")
 	require.Equal(t, ":0\n", stdout, "files")
+}
+
+// On a terminal no editor is connected, so the program says how it is used instead of waiting. Editors name the transport.
+func TestAServerOnATerminal(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, formats[0])
+	r := m.terminal(usual, func(*onTerminal) {})
+	code, said := r.end()
+	require.Zero(t, code, said)
+	require.Contains(t, said, "which editors")
+	require.Contains(t, said, "xcsh-ls list")
+
+	code, stdout, _ := m.run() // with an empty input that is no terminal, as an editor that ends at once
+	require.NotContains(t, stdout, "Usage")
+	require.NotZero(t, code)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -23,5 +22,5 @@ func textOutput(cmd *cobra.Command, raw bool) (io.Writer, error) {
 	if stdoutIsTerminal() {
 		return nil, fault.New(fault.InvalidArgument, "--raw prints control characters, which a terminal would interpret. Redirect standard output to a file or a pipe.")
 	}
-	return os.Stdout, nil
+	return stdout, nil
 }

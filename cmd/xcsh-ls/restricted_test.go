@@ -67,6 +67,14 @@ func TestEveryCommandInARestrictedFolder(t *testing.T) {
 				require.Equal(t, -32803, err.Code)
 				require.Equal(t, c.Name+" is disabled because the workspace is not trusted.", err.Message)
 				require.Equal(t, before, after)
+			case c.Name == "xcsh.change":
+				require.NotNil(t, err, "there is no change")
+				require.Equal(t, "notFound", err.Kind())
+				require.Equal(t, before, after)
+			case c.Name == "xcsh.team.follow":
+				require.NotNil(t, err, "there is no team store")
+				require.Equal(t, "refused", err.Kind())
+				require.Equal(t, before, after)
 			case flags[c.Name].Has(commands.WritesFile):
 				require.Nil(t, err)
 				require.Subset(t, after, before)

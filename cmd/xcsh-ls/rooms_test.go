@@ -28,8 +28,12 @@ const maxSessionFiles = 73
 // identifier that only one other package uses is often a sign that code belongs there. Since then, lending a session to
 // the program that writes it has added thirteen, such as [session.Lent] with its methods, and pages of the messages before
 // a context two. Records of an invoked skill and of activated tools have a draft each, and the transcripts
-// and outputs of sub-agents have seven identifiers.
-const maxExports = 354
+// and outputs of sub-agents have seven identifiers. An entry at another leaf has one; records of changes
+// that wait while a file is lent, and the contents that a fork shares, have seven. Lists of
+// a team's store have five: their columns, and how the text, the title and the cost of a line become them. The start of
+// a process, by which the prompt history recognizes its own ones, has one. The reasons why a session is lost, which the
+// shell words, are three.
+const maxExports = 372
 
 // divided are the packages that session was divided into.
 var divided = []string{

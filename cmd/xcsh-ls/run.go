@@ -81,11 +81,13 @@ type turnFlags struct{ engine, branch, trust string }
 func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, flags turnFlags, prompt promptArgs, to io.Writer, asJSON bool) (err error) {
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
+	startTeam(env.Team)
 	defer func() {
 		// Not ctx: the answer is saved after an interrupt, too.
 		if closeErr := env.Sessions.Close(context.WithoutCancel(ctx)); err == nil {
 			err = closeErr
 		}
+		finishTeam(context.WithoutCancel(ctx), env.Team, cmd.ErrOrStderr())
 		if s, ok := errors.AsType[stopped](context.Cause(ctx)); ok && err != nil {
 			err = failure{err, s.code()}
 		}
@@ -120,7 +122,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, flags t
 	}
 	if flags.branch != "" {
 		if _, err := live.Branch(ctx, flags.branch, agent.BranchOptions{}); err != nil {
-			return err
+			return noEntry(err, "branch")
 		}
 	}
 	if s, args, ok := commands.SlashIn(ctx, live, prompt.slash()); ok {
@@ -299,7 +301,7 @@ func (p *textPrinter) event(e event.Event) {
 func (p *textPrinter) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.note.clear()
+	p.note.line.clear()
 	p.text.end()
 }
 

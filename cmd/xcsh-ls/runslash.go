@@ -50,7 +50,7 @@ func answerSlash(ctx context.Context, env *commands.Env, to io.Writer, s command
 	answer, err := s.Run(ctx, env, env.Folders()[0], args)
 	switch {
 	case err != nil:
-		return err
+		return modelAdvice(err)
 	case asJSON:
 		return json.NewEncoder(to).Encode(map[string]string{"command": s.Name, "answer": answer})
 	}

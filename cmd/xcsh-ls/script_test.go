@@ -18,7 +18,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/team/pg/pgtest"
 )
+
+// withDatabase are tests that may share a server of PostgreSQL.
+type withDatabase struct{ *testing.M }
+
+func (m withDatabase) Run() int { return pgtest.Run(m.M) }
 
 func TestMain(m *testing.M) {
 	serveMCP()
@@ -28,7 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		return os.Executable()
 	}
-	testscript.Main(m, map[string]func(){"xcsh-ls": main, "converse": converse})
+	testscript.Main(withDatabase{m}, map[string]func(){"xcsh-ls": main, "converse": converse})
 }
 
 // The scripts run the program as a shell or an editor does. They start in $WORK, which contains an empty
@@ -41,6 +48,8 @@ func TestMain(m *testing.M) {
 //	unchanged DIR      fails when anything below DIR has changed
 //	ndjson FILE TYPE ...  fails when the lines of FILE are not events of these types
 //	grows OLD NEW      fails when NEW is not OLD with more lines
+//
+// The condition [file:PATH] holds if the file exists.
 //
 // $SESSIONS is the directory that holds the sessions of $WORK, $FIXTURES the
 // session files of the repository.
@@ -62,6 +71,14 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CACHE_HOME", cacheOf(env))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise every race-enabled process exits a second late
 			return os.MkdirAll(home, 0o700)
+		},
+		Condition: func(condition string) (bool, error) {
+			path, ok := strings.CutPrefix(condition, "file:")
+			if !ok {
+				return false, fmt.Errorf("unknown condition %q", condition)
+			}
+			_, err := os.Stat(path)
+			return err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "here": here, "remember": remember, "unchanged": unchanged,

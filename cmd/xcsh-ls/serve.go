@@ -25,7 +25,10 @@ func serve(ctx context.Context, f flags) error {
 	ignoreBrokenPipe()
 	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
-	result := lsp.Serve(ctx, os.Stdin, os.Stdout, serverOptions(f, log))
+	options, store := serverOptions(f, log), lastTeam{log: log}
+	options.Open = store.opening(options.Open)
+	result := lsp.Serve(ctx, os.Stdin, os.Stdout, options)
+	store.close()
 	if result.Err != nil {
 		log.Error("server stopped", zap.String("reason", string(result.Reason)), zap.Error(result.Err))
 	}
@@ -74,6 +77,7 @@ func (f flags) override(s *lsp.Settings) {
 	set(&s.ThinkingLevel, f.thinking)
 	set(&s.Approval, f.approval)
 	set(&s.Sandbox, f.sandbox)
+	set(&s.ShellPath, absolutePath(f.shellPath))
 	if n, err := f.retryCount(); err == nil && n != nil { // check has reported an error
 		s.Retries = n
 	}

@@ -44,7 +44,7 @@ func setupProblems(tell func(about, text string), log *zap.Logger) func(setup.Pr
 		case n < maxToldProblems:
 			tell(p.Text, visible.Line(p.Text))
 		case n == maxToldProblems:
-			tell(p.Text, "More files of the set-up are not used. To list them, run xcsh.setup or 'xcsh-ls setup'.")
+			tell(p.Text, "More files of the set-up are not used. To list them, run 'xcsh-ls setup' in a terminal.")
 		default:
 			log.Debug(p.Text)
 		}
@@ -130,6 +130,9 @@ func printSetup(w io.Writer, r *setup.Resolved) error {
 		return [2]string{string(o.Kind) + " " + o.Name + ": " + o.Why, o.Path}
 	}))
 	section("Problems", linesOf(r.Problems, func(p setup.Problem) [2]string { return [2]string{p.Text, ""} }))
+	if strings.Count(out.String(), "\n") == 1 {
+		out.WriteString("\nNo servers, skills, templates, instructions, rules or settings found.\n")
+	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }

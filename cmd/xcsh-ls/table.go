@@ -3,10 +3,8 @@ package main
 import (
 	"io"
 	"os"
-	"slices"
 	"strings"
 
-	"github.com/clipperhouse/displaywidth"
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
@@ -15,13 +13,15 @@ import (
 
 const (
 	columnGap = "  "
-	minShrunk = 8 // columns never shrink below this width
+	readable  = 16 // columns first shrink to this width
+	minShrunk = 8  // columns never shrink below this width
 )
 
 // screen is the destination of a table.
 type screen struct {
 	terminal bool
-	width    int // in cells; 0 if unknown or unlimited
+	width    int       // in cells; 0 if unknown or unlimited
+	styled   io.Writer // the terminal, which shows styles, unescaped; nil: it doesn't, or the user wants none
 }
 
 // stdoutScreen describes standard output.
@@ -36,7 +36,11 @@ func screenOf(f *os.File) screen {
 	if err != nil {
 		width = 0
 	}
-	return screen{terminal: true, width: width}
+	s := screen{terminal: true, width: width}
+	if styles(f) {
+		s.styled = f
+	}
+	return s
 }
 
 func stdoutIsTerminal() bool { return isTerminal(os.Stdout) }
@@ -46,13 +50,18 @@ func isTerminal(f *os.File) bool {
 	return isatty.IsTerminal(fd) || isatty.IsCygwinTerminal(fd)
 }
 
-// table prints rows in columns. On a terminal the columns are aligned by display width, and the columns
-// in shrink are truncated until a row fits, in that order; without shrink, long rows wrap. Elsewhere a
-// tab separates the columns and nothing is truncated, for programs and files.
+// table prints rows in columns. On a terminal it has a header, the columns are aligned by display width, and those in dim are
+// faint. Without shrink, long rows wrap. Otherwise, the table gets narrower until it fits: columns in shrink are truncated, in
+// that order; IDs are cut to prefixes; columns in shrink are truncated more; columns in drop are left out, in that order.
+// Elsewhere a tab separates the columns, nothing is missing, and there is no header, for programs and files.
 type table struct {
-	screen screen
-	shrink []int
-	rows   [][]string
+	screen            screen
+	head              []string // the names of the columns; nil: no header
+	shrink, drop, dim []int
+	paths             []int // columns of paths, which are truncated at their beginning
+	ids               bool  // the first column has IDs, of which commands take a prefix
+	long              bool  // a first cell that is wider than half of the screen has a line of its own, so that it is complete
+	rows              [][]string
 }
 
 // add appends a row. Cells are escaped, so that their text can neither control the terminal nor break
@@ -66,56 +75,17 @@ func (t *table) add(cells ...string) {
 
 // print writes the rows to w.
 func (t *table) print(w io.Writer) error {
-	widths := t.widths()
+	if t.screen.terminal {
+		if t.screen.styled != nil {
+			w = t.screen.styled // cells are escaped already
+		}
+		_, err := io.WriteString(w, t.layout().String())
+		return err
+	}
 	var out strings.Builder
 	for _, row := range t.rows {
-		line := strings.TrimRight(strings.Join(row, "\t"), "\t")
-		if t.screen.terminal {
-			line = strings.TrimRight(aligned(row, widths), " ")
-			if len(t.shrink) > 0 && t.screen.width > 0 {
-				line = displaywidth.TruncateString(line, t.screen.width, "…")
-			}
-		}
-		out.WriteString(line + "\n")
+		out.WriteString(strings.TrimRight(strings.Join(row, "\t"), "\t") + "\n")
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
-}
-
-// widths returns the width of each column: that of its widest cell, less what shrinking takes.
-func (t *table) widths() []int {
-	var widths []int
-	for _, row := range t.rows {
-		for i, c := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], displaywidth.String(c))
-		}
-	}
-	if t.screen.width == 0 {
-		return widths
-	}
-	excess := (len(widths)-1)*len(columnGap) - t.screen.width
-	for _, w := range widths {
-		excess += w
-	}
-	for _, column := range t.shrink {
-		if column < len(widths) && excess > 0 {
-			cut := min(excess, max(0, widths[column]-minShrunk))
-			widths[column] -= cut
-			excess -= cut
-		}
-	}
-	return widths
-}
-
-// aligned returns a row with each cell truncated or padded to the width of its column.
-func aligned(row []string, widths []int) string {
-	cells := slices.Clone(row)
-	for i, c := range cells {
-		c = displaywidth.TruncateString(c, widths[i], "…")
-		cells[i] = c + strings.Repeat(" ", max(0, widths[i]-displaywidth.String(c)))
-	}
-	return strings.Join(cells, columnGap)
 }

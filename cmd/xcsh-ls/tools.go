@@ -116,7 +116,7 @@ func printTools(cmd *cobra.Command, tools []manifest.Tool) error {
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), "No tools found")
 		return err
 	}
-	t := table{screen: stdoutScreen(), shrink: []int{1}}
+	t := table{screen: stdoutScreen(), head: []string{"NAME", "PROGRAM", "APPROVAL"}, shrink: []int{1}, dim: []int{1}}
 	for _, tool := range tools {
 		state := "needs approval"
 		switch {

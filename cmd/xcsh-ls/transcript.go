@@ -29,8 +29,9 @@ func dumpCommand(f *flags) *cobra.Command {
 		Short: "Print a session as text",
 		Long: "Print a session as text. By default, print the newest session of the current directory.\n" +
 			"Likely secrets are replaced; see --no-redact. Control characters are escaped; see --raw.",
-		Example: examples("# Print the session whose id starts with 0190", "xcsh-ls dump 0190"),
-		Args:    takes(0, 1, "one ID or PATH"),
+		Example:           examples("# Print the session whose id starts with 0190", "xcsh-ls dump 0190"),
+		Args:              takes(0, 1, "one ID or PATH"),
+		ValidArgsFunction: f.completeSession,
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
 			out, err := textOutput(cmd, raw)
 			if err != nil {
@@ -43,7 +44,11 @@ func dumpCommand(f *flags) *cobra.Command {
 			a := commands.DumpArgs{Subject: commands.Subject{Source: target}, Raw: raw, Redact: kept.redact(), Doubtful: kept.doubtful}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
-			r, err := commands.WriteDump(ctx, env, a, out)
+			progress := startBar("Reading the session", false)
+			defer progress.End("")
+			env.Reading = progress.count
+			r, err := commands.WriteDump(ctx, env, a, progress.before(out))
+			progress.End("")
 			if err != nil {
 				return err
 			}
@@ -78,81 +83,6 @@ func (r *redaction) redact() *bool {
 		return new(false)
 	}
 	return nil
-}
-
-func exportCommand(f *flags) *cobra.Command {
-	var a commands.ExportArgs
-	var kept redaction
-	var opens bool
-	c := &cobra.Command{
-		Use:   "export [ID|PATH] [OUT]",
-		Short: "Export a session as HTML, Markdown, JSONL or agent-base JSON",
-		Long: "Export a session to a file. By default, export the newest session of the current directory\n" +
-			"as an HTML page. Likely secrets are replaced; see --no-redact.",
-		Example: examples(
-			"# Export the newest session as an HTML page and open it", "xcsh-ls export --open",
-			"# Export a session as Markdown, including likely secrets", "xcsh-ls export 0190 notes.md --no-redact",
-		),
-		Args: takes(0, 2, "ID|PATH and OUT"),
-		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) (err error) {
-			if a.Source, err = source(cmd.Context(), env, args); err != nil {
-				return err
-			}
-			a.Redact, a.Doubtful = kept.redact(), kept.doubtful
-			return export(cmd, env, a, args[min(1, len(args)):], opens)
-		}),
-	}
-	own := c.Flags()
-	own.StringVar(&a.Format, "format", "", "output `FORMAT`: html, markdown, text, jsonl or agentBase (default by the extension of OUT, or html)")
-	own.StringVar(&a.Theme, "theme", "", "initial `THEME` of the HTML page: auto, light or dark (default auto)")
-	kept.register(c)
-	own.Bool("redact", true, "the default, for scripts of earlier versions")
-	own.Lookup("redact").Hidden = true
-	exclusive(c, "redact", "no-redact")
-	own.BoolVar(&opens, "open", false, "open the page in the browser")
-	own.BoolVar(&a.Overwrite, "overwrite", false, "replace an existing file")
-	own.BoolVar(&a.IncludeTool, "include-tool", false, "include tool results in the agentBase format")
-	own.BoolVar(&a.RegisterInIndex, "register-in-index", false, "add the agentBase file to index.json in its directory")
-	return c
-}
-
-// exportFile handles the --export flag, whose session is always a path.
-func exportFile(cmd *cobra.Command, f flags, path string, out []string) error {
-	env, err := headless(&f, cmd.ErrOrStderr())
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(path); err != nil {
-		return fault.New(fault.NotFound, "File not found: %s", path)
-	}
-	kept := redaction{none: f.noRedact}
-	a := commands.ExportArgs{Subject: commands.Subject{Source: absolutePath(path)}, Overwrite: true, Redact: kept.redact()}
-	return export(cmd, env, a, out, false)
-}
-
-func export(cmd *cobra.Command, env *commands.Env, a commands.ExportArgs, out []string, opens bool) error {
-	if len(out) > 0 {
-		a.Path = filepath.ToSlash(out[0])
-	}
-	r, err := execute[commands.ExportResult](cmd.Context(), env, "xcsh.export", a)
-	if fault.Is(err, fault.FileExists) {
-		return fault.New(fault.FileExists, "%w Pass --overwrite to replace it.", err)
-	}
-	if err != nil {
-		return err
-	}
-	cmd.Println("Exported to:", visible.Line(r.Path))
-	if len(r.Losses) > 0 {
-		cmd.PrintErrln("Omitted: " + countsText(r.Losses))
-	}
-	if r.Note != "" {
-		cmd.PrintErrln("Note: " + visible.Line(r.Note))
-	}
-	printRedaction(cmd, r.Redacted, r.Replaced, r.Doubtful)
-	if !opens {
-		return nil
-	}
-	return openPage(a, r.Path)
 }
 
 // openPage opens an exported page in the user's browser.
@@ -209,8 +139,9 @@ func contextCommand(f *flags) *cobra.Command {
 		Short: "Print the context that a model would receive",
 		Long: "Print the messages that a model would receive if the session were continued, one per line, after\n" +
 			"the model, the thinking level and the mode. With --json, print the complete messages.",
-		Example: examples("# Print the complete context of a session", "xcsh-ls context 0190 --json"),
-		Args:    takes(1, 1, "ID|PATH"),
+		Example:           examples("# Print the complete context of a session", "xcsh-ls context 0190 --json"),
+		Args:              takes(1, 1, "ID|PATH"),
+		ValidArgsFunction: f.completeSession,
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
 			a := commands.ContextArgs{Subject: commands.Subject{Source: args[0]}}
 			r, err := execute[commands.ContextResult](cmd.Context(), env, "xcsh.context", a)
@@ -234,7 +165,7 @@ func printContext(w io.Writer, to screen, r commands.ContextResult) error {
 	if err != nil {
 		return err
 	}
-	t := table{screen: to, shrink: []int{1}}
+	t := table{screen: to, head: []string{"NUMBER", "MESSAGE"}, shrink: []int{1}, dim: []int{0}}
 	for i, line := range commands.Previews(r.Context) {
 		t.add(strconv.Itoa(i+1), line)
 	}

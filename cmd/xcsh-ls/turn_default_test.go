@@ -115,23 +115,27 @@ func TestAChosenModelIsKeptWithoutAnAgentDirectory(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, provider.OpenAICompletions)
 	require.NoError(t, os.RemoveAll(filepath.Join(m.home, ".xcsh")))
-	ed := m.started(nil)
+	start := func() *lsptest.Editor {
+		cmd := m.command("--stdio")
+		cmd.Env = append(cmd.Env, "GROQ_API_KEY=one", "CEREBRAS_API_KEY=two")
+		ed := lsptest.StartProcess(t, cmd)
+		ed.Initialize(lsptest.Fields{"workspaceFolders": []any{lsptest.Fields{"uri": lsptest.URI(m.work), "name": "w"}}})
+		return ed
+	}
+	const chosen = "groq/openai/gpt-oss-120b"
+	ed := start()
 	require.Equal(t, provider.NeedsModel, stateOf(t, ed).Ready.Reason)
-	_, failure := ed.Exec("xcsh.setModel", lsptest.Fields{"model": "offline/demo"})
+	_, failure := ed.Exec("xcsh.setModel", lsptest.Fields{"model": chosen})
 	require.Nil(t, failure)
 	require.JSONEq(t, `{}`, string(ed.WaitNotification("xcsh/modelsChanged")))
 	_, failure = ed.Exec("xcsh.new", nil)
 	require.Nil(t, failure)
 	state := stateOf(t, ed)
 	require.True(t, state.Ready.OK)
-	require.Equal(t, "offline/demo", state.Model.String())
-	_, failure = ed.Exec("xcsh.prompt", lsptest.Fields{"text": "Hello"})
-	require.Nil(t, failure)
+	require.Equal(t, chosen, state.Model.String())
 	ed.Shutdown()
 	ed.Exit()
-	require.Equal(t, "offline/demo", stateOf(t, m.started(nil)).Model.String())
-	code, _, stderr := m.run("run", "Hello")
-	require.Zero(t, code, stderr)
+	require.Equal(t, chosen, stateOf(t, start()).Model.String())
 }
 
 // A model server on this machine is listed first. One model of it answers, several are offered.

@@ -22,6 +22,14 @@ import (
 // edit starts an editor in the machine's folder, with a server wired as in the program.
 func (m *machine) edit(options lsptest.Fields) *lsptest.Editor {
 	m.t.Helper()
+	return m.editWith(options, lsptest.Fields{"workspace": lsptest.Fields{
+		"applyEdit": true, "workspaceEdit": lsptest.Fields{"documentChanges": true, "changeAnnotationSupport": lsptest.Fields{}},
+	}})
+}
+
+// editWith is edit for an editor with the given capabilities.
+func (m *machine) editWith(options, capabilities lsptest.Fields) *lsptest.Editor {
+	m.t.Helper()
 	log := zaptest.NewLogger(m.t)
 	all := lsptest.Fields{"agentDir": m.agentDir(), "roots": []string{}, "model": "fake/m"}
 	maps.Copy(all, options)
@@ -34,9 +42,7 @@ func (m *machine) edit(options lsptest.Fields) *lsptest.Editor {
 	ed.Initialize(lsptest.Fields{
 		"initializationOptions": all,
 		"workspaceFolders":      []any{lsptest.Fields{"uri": lsptest.URI(m.work), "name": "w"}},
-		"capabilities": lsptest.Fields{"workspace": lsptest.Fields{
-			"applyEdit": true, "workspaceEdit": lsptest.Fields{"documentChanges": true, "changeAnnotationSupport": lsptest.Fields{}},
-		}},
+		"capabilities":          capabilities,
 	})
 	return ed
 }

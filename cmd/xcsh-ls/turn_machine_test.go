@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,6 +43,7 @@ type machine struct {
 	*providertest.Server
 	t          *testing.T
 	home, work string
+	env        []string // further variables of the program
 }
 
 const fakeKey = "the-key-of-the-fake"
@@ -85,6 +88,7 @@ func (m *machine) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(m.t.Context(), "xcsh-ls", args...)
 	cmd.Dir = m.work
 	cmd.Env = append(os.Environ(), "HOME="+m.home, "USERPROFILE="+m.home, "XCSH_LS_NO_DETECT=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(cmd.Env, m.env...)
 	return cmd
 }
 
@@ -184,4 +188,22 @@ func roles(messages []provider.Message) string {
 // calls returns one call of a tool with these arguments.
 func calls(name string, args any) []providertest.Call {
 	return []providertest.Call{{Name: name, Args: args}}
+}
+
+// saved writes sessions of the folder, the newest first, and returns their paths.
+func (m *machine) saved(prompts ...string) (paths []string) {
+	m.t.Helper()
+	dir := filepath.Join(m.agentDir(), "sessions", "--"+strings.ReplaceAll(strings.TrimPrefix(m.work, "/"), "/", "-")+"--")
+	for i, prompt := range prompts {
+		id := fmt.Sprintf("0190%012d", i)
+		path := filepath.Join(dir, "2026-01-01T00-00-00-000Z_"+id+".jsonl")
+		content, err := json.Marshal(prompt)
+		require.NoError(m.t, err)
+		m.write(path, fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":"2026-01-01T00:00:00.000Z","cwd":%q}`+"\n", id, m.work)+
+			fmt.Sprintf(`{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":%s,"timestamp":1}}`+"\n", content))
+		at := time.Now().Add(-time.Duration(i+1) * time.Hour)
+		require.NoError(m.t, os.Chtimes(path, at, at))
+		paths = append(paths, path)
+	}
+	return paths
 }

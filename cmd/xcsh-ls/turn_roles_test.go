@@ -133,6 +133,18 @@ func TestAChosenModelIsRemembered(t *testing.T) {
 	}
 }
 
+// The terminal programs, which have the same setting, don't know the offline demo.
+func TestTheOfflineDemoIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	m := served(t, provider.OpenAIResponses, "fake")
+	ed := m.started(lsptest.Fields{})
+	_, failure := ed.Exec("xcsh.setModel", lsptest.Fields{"model": "offline/demo"})
+	require.Nil(t, failure)
+	_, failure = ed.Exec("xcsh.prompt", lsptest.Fields{"text": "Hello"})
+	require.Nil(t, failure)
+	require.NoFileExists(t, filepath.Join(m.agentDir(), "config.yml"))
+}
+
 // The model of the role smol names a session after its first prompt, unless the user named it.
 func TestTheSmolRoleNamesASession(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,6 +36,8 @@ func takes(least, most int, names string) cobra.PositionalArgs {
 			return usageError(cmd, fmt.Errorf("unexpected argument: %q", args[0]))
 		case len(args) > most:
 			return usageError(cmd, fmt.Errorf("too many arguments: at most %s", names))
+		case most < math.MaxInt && slices.Contains(args, ""): // of a shell variable that is not set, not the default
+			return usageError(cmd, errors.New("empty argument"))
 		}
 		return nil
 	}

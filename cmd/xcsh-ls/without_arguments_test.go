@@ -114,6 +114,14 @@ var refusals = map[string]struct{ kind, why string }{
 
 	"xcsh.answer": {"notFound", "no extension asks"},
 	"xcsh.login":  {"denied", "this program itself answers, which needs no login"},
+	"xcsh.change": {"notFound", "no file was changed"},
+	"xcsh.keep":   {"notFound", "no file was changed"},
+
+	"xcsh.team.share":    {"refused", "no team store is set up"},
+	"xcsh.team.follow":   {"refused", "no team store is set up"},
+	"xcsh.team.unshare":  {"refused", "no team store is set up"},
+	"xcsh.team.undelete": {"refused", "no team store is set up"},
+	"xcsh.team.take":     {"refused", "no team store is set up"},
 }
 
 // asked are the commands that ask the user, with the error kinds that a client gets if it cannot ask and if its
@@ -152,6 +160,15 @@ var asked = map[string]struct{ unknown, closed string }{
 	"xcsh.setEngine": {"argumentNeeded", "cancelled"},
 	"xcsh.answer":    {"notFound", "notFound"},
 	"xcsh.login":     {"denied", "denied"},
+	"xcsh.change":    {"notFound", "notFound"},
+	"xcsh.keep":      {"notFound", "notFound"},
+	"xcsh.rewind":    {"argumentNeeded", "cancelled"},
+
+	"xcsh.team.share":    {"refused", "refused"},
+	"xcsh.team.follow":   {"refused", "refused"},
+	"xcsh.team.unshare":  {"refused", "refused"},
+	"xcsh.team.undelete": {"refused", "refused"},
+	"xcsh.team.take":     {"refused", "refused"},
 }
 
 // Some editors can only run a command by its name. Each command then asks the user for its missing

@@ -53,6 +53,15 @@ var excluded = map[string]string{
 	"xcsh.setModel":       "needs a model; xcsh.setMode writes in the same way",
 	"xcsh.setThinking":    "needs a model; xcsh.setMode writes in the same way",
 	"xcsh.setApproval":    "writes no entry",
+	"xcsh.change":         "needs recorded changes of files; the suite of package agent runs with index files",
+	"xcsh.rewind":         "needs recorded changes of files; the suite of package agent runs with index files",
+	"xcsh.keep":           "needs recorded changes of files; the suite of package agent runs with index files",
+	"xcsh.team.share":     "needs a team store",
+	"xcsh.team.follow":    "needs a team store",
+	"xcsh.team.unshare":   "needs a team store",
+	"xcsh.team.undelete":  "needs a team store",
+	"xcsh.team.take":      "needs a team store",
+	"xcsh.team.status":    "reads no session",
 	"xcsh.chooseBranch":   "needs two branches that the server has seen; the suite of package agent runs with index files",
 }
 
@@ -197,7 +206,7 @@ func (x *script) reads(of args) {
 		return a
 	}
 	n := func(most int) int { return 1 + x.r.IntN(most) }
-	for _, name := range []string{"xcsh.info", "xcsh.stats", "xcsh.context", "xcsh.messages", "xcsh.entries", "xcsh.tree", "xcsh.dump", "xcsh.doctor", "xcsh.exists", "xcsh.artifacts"} {
+	for _, name := range []string{"xcsh.info", "xcsh.stats", "xcsh.context", "xcsh.messages", "xcsh.entries", "xcsh.tree", "xcsh.dump", "xcsh.doctor", "xcsh.exists", "xcsh.artifacts", "xcsh.changes"} {
 		x.read(name, with(nil))
 	}
 	x.read("xcsh.artifact", with(args{"id": "0"}))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/indexed"
 )
@@ -70,6 +71,7 @@ func part(seed uint64) extent {
 // The answers of every command are the same with index files, without them and with damaged ones, and so are the files that
 // commands write.
 func TestAnIndexFileChangesNoAnswer(t *testing.T) {
+	racetest.Large(t)
 	w := newWorld(t)
 	sessions := uint64(60)
 	if soak() {
@@ -103,6 +105,7 @@ func (w *world) requireAllCommands() {
 
 // The same for the sessions of the repository, which the programs themselves and all kinds of accidents wrote.
 func TestAnIndexFileChangesNoAnswerAboutFixtures(t *testing.T) {
+	racetest.Large(t)
 	w := newWorld(t)
 	source, found := filepath.Join("..", "..", "testdata", "sessions"), uint64(0)
 	require.NoError(t, filepath.WalkDir(source, func(path string, d fs.DirEntry, err error) error {

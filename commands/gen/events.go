@@ -48,7 +48,7 @@ type eventMember struct {
 // compares the two.
 var eventShapes = []eventShape{
 	{event.AgentStart{}, ""},
-	{event.AgentEnd{}, "stopReason errorMessage? unanswered? entryId? actions?"},
+	{event.AgentEnd{}, "stopReason errorMessage? unanswered? entryId? actions? changes?"},
 	{event.TurnStart{}, ""},
 	{event.TurnEnd{}, "message? toolResults?"},
 	{event.MessageStart{}, "message typed?"},
@@ -73,8 +73,13 @@ var eventShapes = []eventShape{
 	{event.BashEnd{}, "message entryId?"},
 	{event.BackgroundChanged{}, "running?"},
 	{event.NotSaved{}, "errorMessage?"},
+	{event.ChangesChanged{}, "totals paths record?"},
+	{event.Rewound{}, "id files redo conversation"},
 	{event.ForeignBranch{}, "branchId? entryId? entries? program? prompt? text?"},
 	{event.LargeSession{}, "bytes text"},
+	{event.TeamState{}, "state unsent"},
+	{event.TeamWriter{}, "sid device? owner?"},
+	{event.TeamForked{}, "sid origin by at"},
 	{event.EngineChanged{}, "engine version? state message? details? actions?"},
 	{event.QuestionAsked{}, "id method from? title message? options? descriptions? recommended? multi? other? optional? number? of? placeholder? prefill? until?"},
 	{event.QuestionGone{}, "id"},

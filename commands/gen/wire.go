@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/asking"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
+	shape "github.com/xcsh-ls/xcsh-ls/agent/change/wire"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -44,6 +45,7 @@ var serverMethods = []method{
 	{lsp.MethodBeforeFork, reflect.TypeFor[lsp.BeforeForkParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodBeforeTree, reflect.TypeFor[lsp.BeforeTreeParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodBeforeCompact, reflect.TypeFor[lsp.BeforeCompactParams](), reflect.TypeFor[lsp.BeforeResult]()},
+	{lsp.MethodBeforeRewind, reflect.TypeFor[lsp.BeforeRewindParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodSave, reflect.TypeFor[lsp.SaveParams](), reflect.TypeFor[lsp.SaveResult]()},
 	{lsp.MethodContext, reflect.TypeFor[lsp.ContextParams](), reflect.TypeFor[commands.ContextPiece]()},
 	{lsp.MethodEditor + senses.Diagnostics, reflect.TypeFor[senses.DiagnosticsParams](), reflect.TypeFor[senses.DiagnosticsResult]()},
@@ -133,6 +135,17 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[setup.Brought]():              "SetupBrought",
 	reflect.TypeFor[lsp.AskResult]():              "AskAnswers",
 	reflect.TypeFor[asking.Answer]():              "AskAnswer",
+	reflect.TypeFor[shape.File]():                 "ChangedFile",
+	reflect.TypeFor[shape.Hunk]():                 "ChangedHunk",
+	reflect.TypeFor[shape.Limit]():                "ChangesLimit",
+	reflect.TypeFor[shape.Totals]():               "ChangesTotals",
+	reflect.TypeFor[shape.Rewind]():               "PastRewind",
+	reflect.TypeFor[shape.Range]():                "ChangedLines",
+	reflect.TypeFor[shape.PlanPath]():             "RewindPath",
+	reflect.TypeFor[shape.Head]():                 "RewindHead",
+	reflect.TypeFor[shape.Changes]():              "ChangesResult",
+	reflect.TypeFor[shape.Side]():                 "ChangeResult",
+	reflect.TypeFor[shape.Kept]():                 "KeepResult",
 }
 
 // wireEnums are the string types with a fixed set of values.
@@ -147,8 +160,8 @@ var wireEnums = []struct {
 	{"BranchChoice", reflect.TypeFor[agent.BranchChoice](), texts(agent.BranchChoices)},
 	{"ErrorKind", reflect.TypeFor[fault.Kind](), texts([]fault.Kind{
 		fault.InvalidArgument, fault.ArgumentNeeded, fault.NotFound, fault.Ambiguous, fault.OtherProject, fault.Damaged, fault.NewerVersion,
-		fault.NotPersistent, fault.Busy, fault.Stale, fault.Denied, fault.IO, fault.NoSpace, fault.ReadOnly, fault.FileExists,
-		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Limit, fault.Cancelled, fault.TooLarge, fault.Internal,
+		fault.NotPersistent, fault.Busy, fault.Stale, fault.Conflict, fault.Denied, fault.IO, fault.NoSpace, fault.ReadOnly, fault.FileExists,
+		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Limit, fault.Cancelled, fault.TooLarge, fault.Offline, fault.Refused, fault.Internal,
 	})},
 	{"ProviderKind", reflect.TypeFor[provider.SourceKind](), texts([]provider.SourceKind{provider.LocalSource, provider.ServiceSource, provider.DemoSource})},
 	{"KeySource", reflect.TypeFor[provider.KeySource](), texts([]provider.KeySource{

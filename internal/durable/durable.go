@@ -38,7 +38,7 @@ func Replace(fsys afero.Fs, path string, content []byte, mode fs.FileMode, check
 		err = check()
 	}
 	if err == nil {
-		err = fsys.Rename(temp, path)
+		err = Rename(fsys, temp, path)
 	}
 	if err != nil {
 		_ = fsys.Remove(temp) // best effort; the error that matters is returned

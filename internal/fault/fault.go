@@ -28,6 +28,7 @@ const (
 	NotPersistent   Kind = "notPersistent"   // the session lives in memory only
 	Busy            Kind = "busy"            // a turn runs, or another live process writes; data: pid
 	Stale           Kind = "stale"           // the file or document changed under us
+	Conflict        Kind = "conflict"        // files can't be undone, nothing was changed; data: paths
 	Denied          Kind = "denied"          // denied by a permission prompt or an approval mode
 	IO              Kind = "io"              // refused by the operating system; data: path
 	TooLarge        Kind = "tooLarge"        // the answer would exceed a limit; data: field, the argument to use instead
@@ -39,6 +40,8 @@ const (
 	Provider        Kind = "provider"        // the model's service failed; data: status, retryAfterMs
 	Limit           Kind = "limit"           // a limit of the server ended the turn; data: limit
 	Cancelled       Kind = "cancelled"       // the user or the client cancelled
+	Offline         Kind = "offline"         // the team store cannot be reached
+	Refused         Kind = "refused"         // the team store rejects the login, the connection or the version
 	Internal        Kind = "internal"        // a bug
 )
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
@@ -214,6 +215,7 @@ func TestLeavingWithoutAChoice(t *testing.T) {
 // No line is wider than the screen, has a control character, or pushes another off the screen.
 func TestScreensOfAnySizeAreWhole(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	hostile := []Row{
 		{Text: "\x1b]0;owned\a\x1b[2J", Detail: "\r\n\tback\b", Aside: "\u202eago", Search: "x"},
 		{Text: strings.Repeat("长", 500), Detail: "detail", Aside: strings.Repeat("9", 300)},

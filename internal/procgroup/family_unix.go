@@ -55,7 +55,7 @@ func StartFamily(cmd *exec.Cmd) (*Family, error) {
 	}
 	cmd.Env = slices.DeleteFunc(slices.Clone(cmd.Env), func(v string) bool { return strings.HasPrefix(v, markName+"=") })
 	cmd.Env = append(cmd.Env, f.mark)
-	Own(cmd)
+	own(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (f *Family) Terminate() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.reaped {
-		Terminate(f.head.Process)
+		(&Group{f.head.Process}).Terminate()
 	}
 }
 

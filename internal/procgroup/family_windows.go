@@ -2,6 +2,7 @@ package procgroup
 
 import (
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -16,7 +17,7 @@ const endLimit = 4 * time.Second
 // Family is a running program, its head, with every process that it starts, directly or not: they are in one job
 // object. Its methods may be called concurrently.
 //
-// The end of this process does not end the job: as on other systems, the head sees the end of its input.
+// The end of this process ends the members: it has the only handle of the job, and the system closes it.
 type Family struct {
 	head *exec.Cmd
 
@@ -25,16 +26,37 @@ type Family struct {
 	process windows.Handle // of the head; 0 after Wait; guarded by mu
 }
 
+// newJob makes a job object whose processes end when its last handle is closed.
+//
+// It permits no breakaway: the programs of Cygwin and MSYS2, Git Bash among them, start all of their child processes
+// outside of a job that permits it.
+func newJob() (windows.Handle, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
+	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	size := uint32(unsafe.Sizeof(limits))
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), size)
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return 0, err
+	}
+	return job, nil
+}
+
 // StartFamily starts a program as the head of a family. It runs only after it is in the job.
 func StartFamily(cmd *exec.Cmd) (*Family, error) {
-	job, err := windows.CreateJobObject(nil, nil)
+	job, err := newJob()
 	if err != nil {
 		return nil, err
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		// Without a window of its own. Its group keeps Ctrl-C of a console from it.
-		CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP,
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
+	// Without a window of its own. Its group keeps Ctrl-C of a console from it.
+	cmd.SysProcAttr.CreationFlags |= windows.CREATE_SUSPENDED | windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP
 	if err := cmd.Start(); err != nil {
 		_ = windows.CloseHandle(job)
 		return nil, err
@@ -98,27 +120,40 @@ func (f *Family) Look() {}
 func (f *Family) Terminate() {}
 
 // Kill ends all members. It returns those that are still there after some seconds.
-func (f *Family) Kill() (left []int) {
+func (f *Family) Kill() (remaining []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.job == 0 {
 		return nil
 	}
-	const code = 1
-	_ = windows.TerminateJobObject(f.job, code) // what is left is counted
+	f.endLocked()
 	limit := time.NewTimer(endLimit)
 	defer limit.Stop()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for {
-		if left = members(f.job); len(left) == 0 {
+		if remaining = members(f.job); len(remaining) == 0 {
 			return nil
 		}
 		select {
 		case <-again.C:
 		case <-limit.C:
-			return left
+			return remaining
 		}
+	}
+}
+
+// end begins to end all members.
+func (f *Family) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.endLocked()
+}
+
+func (f *Family) endLocked() {
+	const code = 1
+	if f.job != 0 {
+		_ = windows.TerminateJobObject(f.job, code) // Kill counts the members that are left
 	}
 }
 
@@ -157,10 +192,31 @@ func (f *Family) Wait() {
 func (f *Family) release() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, h := range []*windows.Handle{&f.job, &f.process} {
-		if *h != 0 {
-			_ = windows.CloseHandle(*h)
-			*h = 0
-		}
+	if f.process != 0 {
+		_ = windows.CloseHandle(f.process)
 	}
+	if f.job != 0 {
+		leave(f.job)
+	}
+	f.process, f.job = 0, 0
+}
+
+// left are the jobs whose heads have ended and whose other members may live on, until this process closes the
+// handles by its end.
+var left struct {
+	sync.Mutex
+	jobs []windows.Handle // guarded by Mutex
+}
+
+// leave keeps a job open as long as it has members, and closes the kept ones that have none any more.
+func leave(job windows.Handle) {
+	left.Lock()
+	defer left.Unlock()
+	left.jobs = slices.DeleteFunc(append(left.jobs, job), func(j windows.Handle) bool {
+		if len(members(j)) > 0 {
+			return false
+		}
+		_ = windows.CloseHandle(j)
+		return true
+	})
 }

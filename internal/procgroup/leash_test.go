@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 // held is a program on a leash.
 type held struct {
 	*exec.Cmd
+	group *procgroup.Group
 	leash io.Closer
 	out   *bufio.Reader
 }
@@ -44,13 +45,13 @@ type held struct {
 func hold(t *testing.T, script string) held {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], leashArg, "sh", "-c", script)
-	procgroup.Own(cmd)
 	leash, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	return held{cmd, leash, bufio.NewReader(out)}
+	group, err := procgroup.Start(cmd)
+	require.NoError(t, err)
+	return held{cmd, group, leash, bufio.NewReader(out)}
 }
 
 func (h held) line(t *testing.T) string {
@@ -124,7 +125,7 @@ func TestAProgramCannotCutItsLeash(t *testing.T) {
 	pid, err := strconv.Atoi(h.line(t))
 	require.NoError(t, err)
 	require.Error(t, h.Wait())
-	procgroup.Kill(h.Process) // what the owner of the leash does then
+	h.group.Kill() // what the owner of the leash does then
 	require.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, 30*time.Second, time.Millisecond)
 	_ = h.leash.Close()
 }
@@ -146,7 +147,7 @@ func TestATerminatedGroupCleansUp(t *testing.T) {
 	t.Parallel()
 	h := hold(t, `trap 'echo cleaned up; exit 5' TERM; echo ready; while :; do sleep 1; done`)
 	h.line(t)
-	procgroup.Terminate(h.Process)
+	h.group.Terminate()
 	require.Equal(t, "cleaned up\n", h.rest(t))
 	require.Equal(t, 5, h.ProcessState.ExitCode())
 	_ = h.leash.Close()

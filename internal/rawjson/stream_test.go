@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
@@ -219,6 +220,7 @@ func TestClosed(t *testing.T) {
 // TestBracketsOfALongLineTakeBoundedMemory: a bit per level, up to a limit.
 func TestBracketsOfALongLineTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	window := []byte(strings.Repeat("[", 1<<20))
 	left := 40
 	s := rawjson.NewStream(func() ([]byte, error) {

@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"sync"
@@ -32,6 +33,7 @@ type FaultFs struct {
 	Mode  Mode
 	Reads bool
 	On    func(op, name string) bool // which operations count; nil: all
+	Err   error                      // of the failure; nil: [ErrInjected]
 
 	mu    sync.Mutex
 	count int // guarded by mu
@@ -52,7 +54,7 @@ func (f *FaultFs) step(op, name string) error {
 	}
 	f.count++
 	if f.At > 0 && (f.count == f.At || f.Mode == Dead && f.count > f.At) {
-		return &os.PathError{Op: op, Path: name, Err: ErrInjected}
+		return &os.PathError{Op: op, Path: name, Err: cmp.Or(f.Err, ErrInjected)}
 	}
 	return nil
 }

@@ -136,7 +136,9 @@ func (p *PowerFs) note(path string, dir bool) *inode {
 	if n := p.now[path]; n != nil {
 		return n
 	}
-	p.note(filepath.Dir(path), true)
+	if parent := filepath.Dir(path); parent != path { // the root of a drive
+		p.note(parent, true)
+	}
 	n := &inode{}
 	if dir {
 		n.names = map[string]*inode{}

@@ -3,6 +3,8 @@ package spool_test
 import (
 	"bytes"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -18,12 +20,10 @@ const mib = 1 << 20
 // files returns the names of all files of fs.
 func files(t *testing.T, fs afero.Fs) (names []string) {
 	t.Helper()
-	require.NoError(t, afero.Walk(fs, "/", func(path string, info os.FileInfo, err error) error {
-		if err == nil && !info.IsDir() {
-			names = append(names, path)
-		}
-		return nil
-	}))
+	infos, _ := afero.ReadDir(fs, os.TempDir()) // in memory it may not exist
+	for _, info := range infos {
+		names = append(names, filepath.Join(os.TempDir(), info.Name()))
+	}
 	return names
 }
 
@@ -58,6 +58,9 @@ func TestATextIsWhatWasWritten(t *testing.T) {
 // On a disk, the file is readable by the user only, and goes even if it could not be removed while it was open.
 func TestTheFileIsPrivateAndGoes(t *testing.T) {
 	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the temporary directory has a drive, which can't be in another directory, and files have no modes")
+	}
 	disk := &keeping{Fs: afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())}
 	require.NoError(t, disk.MkdirAll(os.TempDir(), 0o700))
 	s := spool.New(disk)

@@ -10,11 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 )
 
 // When it is full, the outbox keeps the newest event of each session, in order.
 func TestOutboxIsBounded(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	o := newOutbox()
 	event := func(session string, seq int) {
 		params := append([]byte(fmt.Sprint(seq)), bytes.Repeat([]byte("x"), 1<<20)...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/export"
 )
@@ -40,6 +41,7 @@ func fuzzDoc(b []byte) export.Doc {
 // FuzzHTML feeds arbitrary bytes as entries, whole and torn, as they are and redacted: no panic, and a page that is
 // still inert. Valid JSON stays valid JSON.
 func FuzzHTML(f *testing.F) {
+	racetest.Large(f)
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d := fuzzDoc(b)

@@ -7,6 +7,7 @@ import (
 )
 
 // JSONL writes d as a session file: its header and its entries, each on a line and byte for byte unless d is redacted.
+// The hashes of contents are removed from records of changes of files.
 func JSONL(w io.Writer, d Doc) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	line := func(v []byte) error {
@@ -25,7 +26,7 @@ func JSONL(w io.Writer, d Doc) error {
 		if err != nil {
 			return fmt.Errorf("export: read entry %d: %w", n, err)
 		}
-		if err := line(raw); err != nil {
+		if err := line(withoutHashes(raw)); err != nil {
 			return err
 		}
 		n++

@@ -30,6 +30,7 @@ type Redactor struct {
 	names   map[string]bool // results of redact.IsName
 	tokens  []edit          // reused
 	text    []byte          // reused for decoded texts
+	rounds  int             // limit of Line; 0: mostRounds. Only tests change it.
 }
 
 // Doc returns d without its secrets.
@@ -117,7 +118,7 @@ func (r *Redactor) replaced(name, s string) string {
 	} else {
 		found = r.scanner().Named(name, s)
 	}
-	if len(found) == 0 {
+	if found = redact.Settled(s, found); len(found) == 0 {
 		return s
 	}
 	if r.to == nil {
@@ -170,7 +171,9 @@ func (r *Redactor) JSON(v []byte) []byte {
 			break
 		}
 		start := i + at
-		i = stringEnd(v, start)
+		if i = stringEnd(v, start); i == len(v) && !rawjson.Valid(v[start:]) {
+			break // the string has no end
+		}
 		if changed, ok := r.token(&w, v[start:i], isKey(v[i:])); ok {
 			r.tokens = append(r.tokens, edit{start, i, changed})
 		}

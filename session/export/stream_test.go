@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session/export"
 )
 
@@ -18,6 +19,7 @@ import (
 // entries handed out, only those in hand are alive.
 // Proves: F-18
 func TestExportsKeepNoEntries(t *testing.T) {
+	racetest.Large(t)
 	const n = 5000
 	filler := strings.Repeat(`line of tool output\n`, 400)
 	most := 0

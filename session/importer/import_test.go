@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
@@ -328,6 +329,7 @@ func TestImportKeepsTheTime(t *testing.T) {
 // different, and the same in every import.
 func TestImportedIDsAreDistinctAndRepeat(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	var messages []string
 	for i := range 70_000 { // two of them collide in eight digits, more likely than not
 		messages = append(messages, fmt.Sprintf(`{"role":"user","content":"%d"}`, i))

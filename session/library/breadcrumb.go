@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
@@ -51,7 +52,7 @@ func WriteBreadcrumb(fsys afero.Fs, dir, terminalID, cwd, file string) error {
 	}
 	_, err = temp.WriteString(cwd + "\n" + file + "\n")
 	if err = errors.Join(err, temp.Close()); err == nil {
-		err = fsys.Rename(temp.Name(), path)
+		err = durable.Rename(fsys, temp.Name(), path)
 	}
 	if err != nil {
 		_ = fsys.Remove(temp.Name()) // best effort; the error that matters is returned

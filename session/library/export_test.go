@@ -14,10 +14,6 @@ import (
 const (
 	NoMessages = noMessages
 
-	LostHeader = lostHeader
-	LostCwd    = lostCwd
-	LostPlace  = lostPlace
-
 	MatchWords = matchWords
 	MatchText  = matchText
 )

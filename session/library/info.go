@@ -50,6 +50,8 @@ type Info struct {
 	Snippet *Snippet `json:"snippet,omitempty" jsonschema:"Why it fits the query; absent without one."`
 	EntryID string   `json:"entryId,omitempty" jsonschema:"The entry of the message that the snippet is from; absent if it is from no message."`
 
+	Team *Team `json:"team,omitempty" jsonschema:"The session in the team store; absent if it is not there, or no store is set up."`
+
 	HasTitle bool      `json:"-"` // there is a title, even if it is empty
 	AllText  string    `json:"-"` // the messages of the user and the model, if requested
 	ModTime  time.Time `json:"-"` // Modified with all its digits

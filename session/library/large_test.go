@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
@@ -128,6 +129,7 @@ func TestASessionIsDescribedByItsIndexAsByItsLines(t *testing.T) {
 // TestAListOfALargeSession: reading it for a list leaves an index file; a list of another program run reads almost nothing.
 func TestAListOfALargeSession(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	top := t.TempDir()
 	metered := &meteredFs{Fs: afero.NewOsFs()}
 	f, path := largeStore(t, metered, top)

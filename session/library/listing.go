@@ -205,7 +205,7 @@ func (o ListOptions) cut(list []int) []int {
 	return list
 }
 
-// remember stores what was found out in the cache. A failure is ignored: a later list does it.
+// remember stores the new facts in the cache. It ignores a failure, because a later list stores them.
 func (l *listing) remember() {
 	if l.cache == nil || !l.whole || !slices.ContainsFunc(l.found, func(o found) bool { return o.fresh != nil }) {
 		return

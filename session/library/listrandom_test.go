@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -380,6 +381,7 @@ func TestAPageReadsFewTexts(t *testing.T) {
 // Proves: F-21, AB-014
 func TestListFaults(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	for _, mode := range []sessiontest.Mode{sessiontest.Once, sessiontest.Short, sessiontest.Dead} {
 		for at := 1; ; at++ {
 			memory := afero.NewMemMapFs()

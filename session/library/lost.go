@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -15,17 +14,17 @@ import (
 
 // The reasons of a [Lost] session.
 const (
-	lostHeader = "damagedHeader" // there is no readable header
-	lostCwd    = "missingCwd"    // the working directory does not exist, or is none
-	lostPlace  = "misplaced"     // it is not in a directory of its working directory
+	LostHeader = "damagedHeader" // there is no readable header
+	LostCwd    = "missingCwd"    // the working directory does not exist, or is none
+	LostPlace  = "misplaced"     // it is not in a directory of its working directory
 )
 
 // Lost is a session that no list of its own working directory shows.
 type Lost struct {
-	Path   string `json:"path"`
-	Cwd    string `json:"cwd"` // "" when the header has none, or there is none
-	Reason string `json:"reason"`
-	Advice string `json:"advice"` // one sentence
+	Path    string
+	Cwd     string // "" when the header has none, or there is none
+	Reason  string
+	Dialect session.Dialect // of the root that it is in
 }
 
 // Lost returns the sessions of every root that cannot be found from their working
@@ -70,27 +69,25 @@ type loss struct {
 // judge reports whether the session in file is lost. An error can only come from reading
 // it.
 func (l *loss) judge(file sessionFile) (lost Lost, is bool, err error) {
-	lost.Path = file.path()
+	lost.Path, lost.Dialect = file.path(), file.dir.root.Dialect
 	var found bool
 	if lost.Cwd, found, err = l.cwd(file); err != nil {
 		return lost, false, err
 	}
 	switch {
 	case !found:
-		lost.Reason = lostHeader
-		lost.Advice = fmt.Sprintf("Copy the readable part to a new file: xcsh-ls doctor %q --salvage NEW.jsonl", file.path())
+		lost.Reason = LostHeader
 		return lost, true, nil
 	case lost.Cwd == "":
 		// It belongs to the directory it is in, so that only a session outside of all directories
 		// is lost.
 		is = l.f.SessionDir == "" && cleanPath(filepath.Dir(file.path())) == cleanPath(file.dir.root.Sessions)
-		lost.Reason = lostPlace
+		lost.Reason = LostPlace
 	case !l.dirExists(lost.Cwd):
-		is, lost.Reason = true, lostCwd
+		is, lost.Reason = true, LostCwd
 	case l.f.SessionDir == "" && !l.isShown(lost.Cwd, filepath.Dir(file.path())):
-		is, lost.Reason = true, lostPlace
+		is, lost.Reason = true, LostPlace
 	}
-	lost.Advice = lost.moveAdvice(file.dir.root.Dialect)
 	return lost, is, nil
 }
 
@@ -147,15 +144,4 @@ func (l *loss) realDir(dir string) string {
 		l.real[dir] = real
 	}
 	return real
-}
-
-// moveAdvice describes how to bring a session back into a list.
-func (l Lost) moveAdvice(origin session.Dialect) string {
-	if origin != session.Xcsh {
-		return fmt.Sprintf(`It belongs to %s. Copy it into a project with the editor command xcsh.fork {"source": %q}.`, origin, l.Path)
-	}
-	if l.Reason == lostPlace && l.Cwd != "" {
-		return fmt.Sprintf(`Move it to its directory with the editor command xcsh.move {"source": %q, "to": %q}.`, l.Path, l.Cwd)
-	}
-	return fmt.Sprintf(`Assign it to an existing directory with the editor command xcsh.move {"source": %q, "to": DIRECTORY}.`, l.Path)
 }

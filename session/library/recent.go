@@ -200,6 +200,12 @@ func (s *survey) scan(src io.Reader, halt func() bool, emit func(session.Value))
 	return size, nil
 }
 
+// TextOf returns the text of a message's content, as lists show and search it.
+func TextOf(content []byte) string {
+	text, _ := textOf(content)
+	return text
+}
+
 // textOf returns the text of a message's content, blocks joined by a space, and the
 // first block that is not empty. Thinking, tool calls and images are no text.
 func textOf(content []byte) (text, first string) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
@@ -86,7 +87,7 @@ func (f file) acquire(content []byte) (seen []byte, err error) {
 				continue // it was freed
 			}
 		}
-		hopeless := owner == ownerLives && !f.patient || !errors.Is(err, errLocked) && !fileInUse(err)
+		hopeless := owner == ownerLives && !f.patient || !errors.Is(err, errLocked) && !durable.InUse(err)
 		if hopeless || f.env.Now().Sub(start) >= patience || f.env.Wait(context.Background(), Retry) != nil {
 			return seen, err
 		}
@@ -133,7 +134,7 @@ func (f file) meet(mine []byte) (seen []byte, owner verdict, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, ownerGone, nil
-	case errors.Is(err, fs.ErrPermission) && !fileInUse(err):
+	case errors.Is(err, fs.ErrPermission) && !durable.InUse(err):
 		return nil, ownerLives, errLocked // of another user, whom one can ask
 	case err != nil:
 		return nil, ownerUnknown, disk.Fault("lock", f.of, err)
@@ -212,7 +213,7 @@ func (f file) release(content []byte) (err error) {
 			return nil
 		}
 		// Windows removes no file that another program is just reading.
-		if !fileInUse(err) || f.env.Wait(context.Background(), Retry) != nil {
+		if !durable.InUse(err) || f.env.Wait(context.Background(), Retry) != nil {
 			break
 		}
 	}

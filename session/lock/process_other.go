@@ -2,6 +2,8 @@
 
 package lock
 
+import "time"
+
 // Alive always returns true here: the system gives no answer, so no process counts as
 // gone.
 func Alive(int) bool { return true }
@@ -9,5 +11,5 @@ func Alive(int) bool { return true }
 // processStarted is unknown here.
 func processStarted(int) string { return "" }
 
-// fileInUse is for systems that refuse to remove an open file.
-func fileInUse(error) bool { return false }
+// processBorn is unknown here.
+func processBorn(int) time.Time { return time.Time{} }

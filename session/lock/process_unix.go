@@ -32,6 +32,3 @@ func processStat(pid int) []string {
 	// "pid (name) S ...": the name may hold anything, the last parenthesis ends it.
 	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 }
-
-// fileInUse is for systems that refuse to remove an open file.
-func fileInUse(error) bool { return false }

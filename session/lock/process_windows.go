@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // Alive reports whether a process exists. A process that may not be queried counts as
@@ -22,27 +23,35 @@ func Alive(pid int) bool {
 // processStarted distinguishes processes with the same pid: the moment at which the process
 // started, in units of 100 ns, "" if there is none or if it may not be queried.
 func processStarted(pid int) string {
-	const queryLimitedInformation = 0x1000
-	h, err := syscall.OpenProcess(queryLimitedInformation, false, uint32(pid))
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = syscall.CloseHandle(h) }()
-	var created, exited, kernel, user syscall.Filetime
-	if err := syscall.GetProcessTimes(h, &created, &exited, &kernel, &user); err != nil {
+	created, ok := creation(pid)
+	if !ok {
 		return ""
 	}
 	return strconv.FormatUint(uint64(created.HighDateTime)<<32|uint64(created.LowDateTime), 10)
 }
 
-// fileInUse reports whether err can be due to another program that has the file open or is
-// just removing it, which is temporary.
-func fileInUse(err error) bool {
-	const (
-		accessDenied     = syscall.Errno(5) // also: removed, but still open in some process
-		sharingViolation = syscall.Errno(32)
-		lockViolation    = syscall.Errno(33)
-	)
-	errno, ok := errors.AsType[syscall.Errno](err)
-	return ok && (errno == accessDenied || errno == sharingViolation || errno == lockViolation)
+// processBorn returns the time at which a process was started; zero if there is none or if it may not be queried.
+func processBorn(pid int) time.Time {
+	created, ok := creation(pid)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(0, created.Nanoseconds())
+}
+
+// creation returns when a running process was started. One that has ended still has its times while any program has a
+// handle of it.
+func creation(pid int) (created syscall.Filetime, ok bool) {
+	const queryLimitedInformation = 0x1000
+	h, err := syscall.OpenProcess(queryLimitedInformation|syscall.SYNCHRONIZE, false, uint32(pid))
+	if err != nil {
+		return created, false
+	}
+	defer func() { _ = syscall.CloseHandle(h) }()
+	if event, err := syscall.WaitForSingleObject(h, 0); err == nil && event == syscall.WAIT_OBJECT_0 {
+		return created, false
+	}
+	var exited, kernel, user syscall.Filetime
+	err = syscall.GetProcessTimes(h, &created, &exited, &kernel, &user)
+	return created, err == nil
 }

@@ -24,7 +24,8 @@ type Options struct {
 	Now     func() time.Time
 	Wait    func(context.Context, time.Duration) error
 	Alive   func(pid int) bool
-	started func(pid int) string // distinguishes processes with the same pid; "" when unknown
+	started func(pid int) string    // distinguishes processes with the same pid; "" when unknown
+	born    func(pid int) time.Time // when a process was started, by the clock; zero when unknown
 	PID     int
 	host    string
 	version string // of the program, for other processes that find its lock
@@ -49,6 +50,9 @@ func (o Options) filled() *Options {
 	if o.started == nil {
 		o.started = processStarted
 	}
+	if o.born == nil {
+		o.born = processBorn
+	}
 	if o.PID == 0 {
 		o.PID = os.Getpid()
 	}
@@ -60,6 +64,10 @@ func (o Options) filled() *Options {
 	}
 	return &o
 }
+
+// Started distinguishes a process from others that had its pid before or get it later. It is "" where the system does not
+// report it, and where there is no such process.
+func Started(pid int) string { return processStarted(pid) }
 
 // pause waits for d or the end of ctx, whichever comes first.
 func pause(ctx context.Context, d time.Duration) error {
@@ -149,19 +157,47 @@ func (o *Options) stamp() []byte {
 
 // stampPID reads the owner off a publish lock.
 func stampPID(content []byte) (pid int, ok bool) {
-	owner, since, _ := bytes.Cut(bytes.TrimSpace(content), []byte(":"))
-	if _, err := strconv.ParseUint(string(since), 10, 63); err != nil {
-		return 0, false
+	pid, _, ok = stampOf(content)
+	return pid, ok
+}
+
+// stampOf reads a publish lock: its owner and its time.
+func stampOf(content []byte) (pid int, since time.Time, ok bool) {
+	owner, at, _ := bytes.Cut(bytes.TrimSpace(content), []byte(":"))
+	millis, err := strconv.ParseInt(string(at), 10, 64)
+	if err != nil || millis < 0 {
+		return 0, since, false
 	}
 	// Zero and negative numbers mean groups of processes to a system.
 	n, err := strconv.ParseUint(string(owner), 10, 31)
-	return int(n), err == nil && n > 0
+	return int(n), time.UnixMilli(millis), err == nil && n > 0
+}
+
+// bornLater is how much later than a lock a process must have been started to be another one than its owner. It is much more
+// than the errors of the times, and than the time for which a lock is held, so that an owner keeps its lock if the clock was set back
+// after its start.
+const bornLater = 10 * time.Second
+
+// oldest is the earliest time that a lock can have. A smaller number is no time in milliseconds.
+var oldest = time.UnixMilli(1e12) // in 2001
+
+// reused reports whether the process that has the pid of a lock's owner is another one: it was started after the lock was
+// taken. The lock names no process but by the pid, because that is its format in omp.
+func (o *Options) reused(pid int, since time.Time) bool {
+	if since.Before(oldest) {
+		return false
+	}
+	born := o.born(pid)
+	return !born.IsZero() && !born.After(o.Now()) && born.Sub(since) > bornLater
 }
 
 func (o *Options) judgePublish(content []byte) verdict {
-	pid, ok := stampPID(content)
-	if !ok {
+	pid, since, ok := stampOf(content)
+	switch {
+	case !ok:
 		return ownerUnknown
+	case pid != o.PID && o.reused(pid, since):
+		return ownerGone
 	}
 	return o.judgePID(pid, content)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer/html"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session/markup"
 )
 
@@ -81,6 +82,7 @@ func requireDeadEverywhere(t *testing.T, markdown string) {
 
 func TestViewersFindNothingLive(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	for i, a := range poison {
 		requireDeadEverywhere(t, markup.Markdown(a))
 		requireDeadEverywhere(t, "# "+markup.Plain(strings.ReplaceAll(a, "\n", " ")))

@@ -189,7 +189,7 @@ func (c *Conversation) at(kind Kind, place int) string {
 	return c.cursor.At(kind, place).String()
 }
 
-// Older returns what is before a place, nil if there is nothing.
+// Older describes the messages before a place, nil if there are none.
 func (c *Conversation) Older(place int) *More {
 	if place == 0 {
 		return nil
@@ -213,7 +213,7 @@ func (c *Conversation) Unsearched(place int) *More {
 	return &More{Cursor: c.at(Search, place), Count: place}
 }
 
-// Newer returns what is behind a place, nil if there is nothing.
+// Newer describes the messages after a place, nil if there are none.
 func (c *Conversation) Newer(place int) *More {
 	if place == len(c.Places) {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session/redact"
 )
 
@@ -82,6 +83,7 @@ var hostile = []string{
 
 // The time for a hostile text is proportional to its length.
 func TestHostileTextsTakeLinearTime(t *testing.T) {
+	racetest.Large(t)
 	scanner := redact.NewScanner("the-users-own-key-1")
 	took := func(text string) time.Duration {
 		best := time.Hour

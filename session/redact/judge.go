@@ -130,7 +130,7 @@ func isPlaceholder(v string) bool {
 			return true
 		}
 	}
-	if v[0] == '$' && strings.Trim(v[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_{}") == "" && !strings.ContainsAny(v[1:2], "0123456789") {
+	if len(v) > 1 && v[0] == '$' && strings.Trim(v[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_{}") == "" && !strings.ContainsAny(v[1:2], "0123456789") {
 		return true
 	}
 	if v[0] == '<' && v[len(v)-1] == '>' || v[0] == '%' && v[len(v)-1] == '%' || v[0] == '{' && v[len(v)-1] == '}' {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/bench/corpus/gen"
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	"github.com/xcsh-ls/xcsh-ls/session/redact"
 )
 
@@ -120,6 +121,7 @@ var known = []string{
 // files.
 func TestOrdinaryFilesAreLeft(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	c := counted{scanner: redact.NewScanner()}
 	for _, path := range files(t, "../..") {
 		name := strings.TrimPrefix(filepath.ToSlash(path), "../../")

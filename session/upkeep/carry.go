@@ -64,7 +64,7 @@ func carry(s *session.Store, from, to string, was *disk.State) error {
 			return err
 		}
 	}
-	err := s.Fs.Rename(from, to)
+	err := durable.Rename(s.Fs, from, to)
 	if crossesFileSystems(err) {
 		return carryAcross(s, from, to, was)
 	} else if err != nil {
@@ -85,7 +85,7 @@ func carry(s *session.Store, from, to string, was *disk.State) error {
 func putBack(s *session.Store, now, path string) error {
 	err := taken(s, path)
 	if err == nil {
-		if err = s.Fs.Rename(now, path); err == nil {
+		if err = durable.Rename(s.Fs, now, path); err == nil {
 			return nil
 		}
 	}
@@ -109,7 +109,7 @@ func carryAcross(s *session.Store, from, to string, was *disk.State) error {
 		err = copyItems(s, from, copied, before)
 	}
 	if err == nil {
-		err = s.Fs.Rename(copied, to)
+		err = durable.Rename(s.Fs, copied, to)
 	}
 	if err != nil {
 		_ = removeTree(s.Fs, copied) // best effort; the error that matters is returned
@@ -118,7 +118,7 @@ func carryAcross(s *session.Store, from, to string, was *disk.State) error {
 	durable.SyncDir(s.Fs, filepath.Dir(to))
 	// Moved away by one rename, so that no reader finds a half of it.
 	aside := beside(from, suffix+".moved")
-	if err := s.Fs.Rename(from, aside); err != nil {
+	if err := durable.Rename(s.Fs, from, aside); err != nil {
 		return errors.Join(disk.Fault("move", from, err), removeTree(s.Fs, to))
 	}
 	if after, err := inventory(s, aside); err != nil || !slices.Equal(before, after) {

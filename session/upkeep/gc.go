@@ -32,6 +32,9 @@ type GCOptions struct {
 	Trash     bool          // include the content of the trash
 	OlderThan time.Duration // nothing younger is garbage; 0: an hour, and thirty days for the trash
 	Also      []string      // further directories that may hold sessions, absolute; they must exist
+
+	// Progress, if set, is called after each file that [FindGarbage] searches, with their number so far.
+	Progress func(files int)
 }
 
 // GCItem is an unneeded file or directory.

@@ -138,6 +138,20 @@ func TestAReferenceMayLieAnywhereInAFile(t *testing.T) {
 	}
 }
 
+func TestASearchForGarbageReportsItsProgress(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	s, f := collector(fs)
+	for i := range 3 {
+		kit.Put(t, fs, fmt.Sprintf("%s/sessions/%d.jsonl", kit.ZedAgent, i), kit.Chat(fmt.Sprint(i), "/home/zed/p", "x"))
+	}
+	var files []int
+	g, err := upkeep.FindGarbage(t.Context(), s, f, upkeep.GCOptions{Progress: func(n int) { files = append(files, n) }})
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 2, 3}, files)
+	require.Equal(t, 3, g.FilesRead)
+}
+
 func TestOtherTextKeepsNoImage(t *testing.T) {
 	t.Parallel()
 	h := blobHashes(1)[0]

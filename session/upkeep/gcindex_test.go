@@ -57,7 +57,7 @@ func (s *shelf) index(name, about string) string {
 	return s.age(filepath.Join(s.dir, name), 2*time.Hour)
 }
 
-// find returns what is to be removed.
+// find returns the garbage of the shelf.
 func (s *shelf) find() *upkeep.Garbage {
 	s.Helper()
 	agent := filepath.Join(s.top, "agent")

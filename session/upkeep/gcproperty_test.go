@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/racetest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session/upkeep"
@@ -122,6 +123,7 @@ func (w *gcWorld) requireNothingLost(t *testing.T, before map[string]string, wha
 // Proves: N-05
 func TestNoImageInUseIsEverRemoved(t *testing.T) {
 	t.Parallel()
+	racetest.Large(t)
 	for seed := range int64(150) {
 		w := newGCWorld(t, seed, 256<<10)
 		what := fmt.Sprintf("seed %d", seed)

@@ -171,6 +171,9 @@ func (l *gcLook) file(ctx context.Context, path string, info os.FileInfo) error 
 		return gcUnseen(path, err)
 	}
 	l.read[path] = state
+	if l.o.Progress != nil {
+		l.o.Progress(len(l.read))
+	}
 	return nil
 }
 

@@ -44,7 +44,7 @@ func setAside(s *session.Store, dir string) (aside string, err error) {
 	for range maxTrashNames {
 		aside = filepath.Join(filepath.Dir(dir), at.Format(gcDirLayout))
 		if _, err := disk.Lstat(s.Fs, aside); errors.Is(err, fs.ErrNotExist) {
-			return aside, disk.FaultOrNil("remove", dir, s.Fs.Rename(dir, aside))
+			return aside, disk.FaultOrNil("remove", dir, durable.Rename(s.Fs, dir, aside))
 		} else if err != nil {
 			return "", disk.Fault("remove", dir, err)
 		}

@@ -1,4 +1,4 @@
 package acp
 
-// Bound makes what is kept of an agent's messages small: the text of an answer, the calls of a prompt, and their arguments.
+// Bound sets small limits for an agent's messages: the text of an answer, the calls of a prompt, and their arguments.
 func (e *Engine) Bound(text, calls, kept int) { e.bounds = bounds{text, calls, kept} }

@@ -16,7 +16,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
-// sink is a host that checks what is reported.
+// sink is a host that checks the reported events and messages.
 type sink struct {
 	engine.Host
 	t *testing.T
@@ -42,7 +42,7 @@ func (s sink) Permit(_ context.Context, c engine.Call) error {
 	return nil
 }
 
-// FuzzUpdates: whatever an agent sends, what is reported are events and messages.
+// FuzzUpdates: only events and messages are reported, whatever an agent sends.
 func FuzzUpdates(f *testing.F) {
 	for _, name := range []string{"acp-omp", "acp-claude-agent", "acp-pi-acp"} {
 		raw, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))

@@ -30,7 +30,7 @@ const (
 	// maxAsked bounds the requests of an agent that are handled at once.
 	maxAsked = 64
 
-	// maxUnsent bounds what waits to be written, in bytes.
+	// maxUnsent is the maximum size of the output queue in bytes.
 	maxUnsent = 256 << 20
 )
 

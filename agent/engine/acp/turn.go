@@ -18,7 +18,7 @@ const (
 	maxText = 16 << 20
 )
 
-// bounds are what is kept of an agent's messages.
+// bounds are the limits for the stored parts of an agent's messages.
 type bounds struct {
 	text  int // of an answer, in bytes
 	calls int // of a prompt; further ones are not shown

@@ -109,7 +109,7 @@ func (e *Engine) talked(u update) bool {
 	return true
 }
 
-// textOfBlock returns the text of a piece of an answer. What is no text is named.
+// textOfBlock returns the text of a piece of an answer. Other content is replaced by its type.
 func textOfBlock(raw json.RawMessage) string {
 	var b wire.ContentBlock
 	lenient(raw, &b)

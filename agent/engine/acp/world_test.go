@@ -273,7 +273,7 @@ func (h *host) Queued(_, follow []string) {
 
 func (h *host) Unsaved(context.Context) []string { return h.unsaved }
 
-// notes returns what was noted, and forgets it.
+// notes returns the notes, and clears them.
 func (h *host) notes() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -96,7 +96,10 @@ func (c *Child) connect(cmd *exec.Cmd) (theirs []*os.File, err error) {
 
 // refused returns the error of a program that the system did not start.
 func refused(config Config, err error) error {
-	if _, missing := stat(config.Path); errors.Is(err, fs.ErrNotExist) && missing == nil {
+	_, missing := stat(config.Path)
+	if errors.Is(err, exec.ErrNotFound) && errors.Is(missing, fs.ErrNotExist) {
+		err = missing // Windows looks for a file with another ending, and finds none either
+	} else if errors.Is(err, fs.ErrNotExist) && missing == nil {
 		// The system names the script, and not the program in its first line that is missing.
 		return fault.New(fault.Provider, "cannot start %s: the interpreter in the first line of %s does not exist", config.Name, config.Path).With("class", "engine")
 	}

@@ -70,7 +70,7 @@ func (d *double) followForked(c command) {
 	case d.kin.serial || !slow[c.Type]:
 		d.handle(c, handle)
 	default:
-		go d.handle(c, handle)
+		d.handleLater(c, handle)
 	}
 }
 

@@ -142,10 +142,22 @@ func (d *double) follow(line []byte) {
 		return
 	}
 	if slow[c.Type] {
-		go d.handle(c, handle)
+		d.handleLater(c, handle)
 		return
 	}
 	d.handle(c, handle)
+}
+
+// handleLater answers a slow command while others are followed. An abort stops the run at once, as in pi: a prompt that follows begins another run.
+func (d *double) handleLater(c command, handle func(*double, command) (json.RawMessage, error)) {
+	if c.Type == "abort" && !d.faults.is("deaf") {
+		ended := d.cancelRun()
+		handle = func(*double, command) (json.RawMessage, error) {
+			<-ended
+			return nil, nil
+		}
+	}
+	go d.handle(c, handle)
 }
 
 // slow are the commands that are answered while others are followed.
@@ -313,14 +325,20 @@ func (d *double) abort(command) (json.RawMessage, error) {
 }
 
 // stopRun aborts the run, if there is one, and waits for its end.
-func (d *double) stopRun() {
+func (d *double) stopRun() { <-d.cancelRun() }
+
+// cancelRun aborts the run, if there is one. The channel is closed when it has ended.
+func (d *double) cancelRun() (ended <-chan struct{}) {
 	d.mu.Lock()
 	r := d.run
 	d.mu.Unlock()
-	if r != nil {
-		r.cancel()
-		<-r.done
+	if r == nil {
+		none := make(chan struct{})
+		close(none)
+		return none
 	}
+	r.cancel()
+	return r.done
 }
 
 // stopQuietly ends everything at the end of the process: what happens is recorded, but not sent.
@@ -344,7 +362,7 @@ func (d *double) state(command) (json.RawMessage, error) {
 		"messageCount", len(s.messages()), d.queueName(), len(d.steering)+len(d.followUps)), nil
 }
 
-// queueName is the member of the state that counts what is queued.
+// queueName is the member of the state with the number of queued messages.
 func (d *double) queueName() string {
 	if d.kin != nil {
 		return "queuedMessageCount"

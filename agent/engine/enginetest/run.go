@@ -44,7 +44,7 @@ func (d *double) answer(ctx context.Context, r *run, text string, images []json.
 		t.addSystem()
 	}
 	t.addUser(text, images)
-	if text, ok := t.nextQueued(true); ok { // what was queued while nothing ran
+	if text, ok := t.nextQueued(true); ok { // queued while no run was active
 		t.addQueued(text)
 	}
 	for more := true; more; more = d.kin != nil && !t.last.faults.is("keeps-queue") && t.nextRun() {

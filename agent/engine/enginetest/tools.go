@@ -195,11 +195,10 @@ func runShell(ctx context.Context, dir, script string, started func(), update fu
 	out := &growing{update: update}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = time.Second
-	if err := cmd.Start(); err != nil {
-		return "", 0, err
+	if err = cmd.Start(); err == nil {
+		started()
+		err = cmd.Wait()
 	}
-	started()
-	err = cmd.Wait()
 	if ctx.Err() != nil {
 		return out.text(), 0, errors.New("Command aborted") //nolint:staticcheck // pi's words
 	}

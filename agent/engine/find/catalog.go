@@ -197,7 +197,7 @@ func (c *Catalog) missing(name string, skipped []string) error {
 	for _, dir := range c.wellKnown() {
 		places = append(places, c.short(dir))
 	}
-	searched := "the PATH of the server"
+	searched := "the PATH of xcsh-ls"
 	if c.LoginPath != nil {
 		searched += " and of the login shell"
 	}

@@ -372,7 +372,7 @@ func TestMissingPrograms(t *testing.T) {
 	c := w.catalog(Setting{})
 	_, err := c.Find(t.Context(), "pi", nil)
 	require.True(t, fault.Is(err, fault.NotFound), err)
-	require.Contains(t, err.Error(), "pi was not found. The search covered the PATH of the server and these directories: ~/.local/bin, ~/.bun/bin, ")
+	require.Contains(t, err.Error(), "pi was not found. The search covered the PATH of xcsh-ls and these directories: ~/.local/bin, ~/.bun/bin, ")
 	_, err = c.Find(t.Context(), "vim", nil)
 	require.EqualError(t, err, `There is no engine "vim". The known ones are own, pi, omp, xcsh, claude-agent-acp, codex-acp, gemini, opencode.`)
 	w.program("/usr/bin/pi", "1.5.2")

@@ -31,12 +31,7 @@ func run(ctx context.Context, c Command) (string, error) {
 	out := &limited{full: cancel}
 	cmd.Dir, cmd.Stdout, cmd.WaitDelay = c.Dir, out, afterwards
 	cmd.Env = append(environ.Keep(os.Environ()), c.Env...)
-	procgroup.Own(cmd)
-	cmd.Cancel = func() error {
-		procgroup.Kill(cmd.Process)
-		return nil
-	}
-	err := cmd.Run()
+	err := procgroup.Run(cmd)
 	switch {
 	case out.over:
 		return "", errTooMuch

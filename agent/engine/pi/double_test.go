@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// quietHost allows everything and keeps the types of what is reported.
+// quietHost allows everything and keeps the types of reported events.
 type quietHost struct {
 	refuse error
 

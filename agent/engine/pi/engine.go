@@ -157,7 +157,7 @@ func (e *Engine) fail(reason error) {
 	e.task(e.endChild)
 }
 
-// endChild ends the child. What could not be ended is logged.
+// endChild ends the child. It logs a failure.
 func (e *Engine) endChild() {
 	if err := e.kill(); err != nil {
 		e.log.Warn("the engine could not be ended", zap.String("engine", e.program.Name), zap.Error(err))

@@ -20,7 +20,7 @@ import (
 // testLimit bounds what a test waits for.
 const testLimit = 60 * time.Second
 
-// testHost is a session that remembers what was reported. Its functions may be nil.
+// testHost is a session that stores the reports. Its functions may be nil.
 type testHost struct {
 	t *testing.T
 

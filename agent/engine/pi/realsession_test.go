@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,7 +66,10 @@ func TestRealPiIsAbortedWhileItAsks(t *testing.T) {
 	require.Equal(t, "aborted", out.StopReason)
 	require.NoError(t, out.Err)
 	require.NoFileExists(t, filepath.Join(w.cwd, "made"))
-	require.NotEmpty(t, w.entry(opened.File, `"stopReason":"aborted"`))
+	require.Eventually(t, func() bool { // on a busy machine, the state of pi ends the run before pi records it
+		content, err := os.ReadFile(opened.File)
+		return err == nil && strings.Contains(string(content), `"stopReason":"aborted"`)
+	}, testLimit, time.Millisecond)
 	require.Equal(t, "again", w.run(e, "more").text(), "pi is as good as before")
 }
 

@@ -55,7 +55,7 @@ func TestClassesOfFailures(t *testing.T) {
 	}
 }
 
-// Whatever a line holds, nothing panics, and what is sent to clients is JSON.
+// No line causes a panic, and messages to clients are JSON.
 func FuzzRecord(f *testing.F) {
 	recordings, err := filepath.Glob(filepath.Join("testdata", "*.jsonl"))
 	require.NoError(f, err)

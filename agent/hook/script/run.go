@@ -69,13 +69,8 @@ func (c call) run(ctx context.Context, limit time.Duration, file file, dir strin
 		cmd.Env = append(environ.Keep(cmd.Environ(), c.pass...), "XCSH_HOOK_EVENT="+string(c.event.Name)) // Environ has PWD, which follows Dir
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.payload), &out, &complaint
 		cmd.WaitDelay = lingerFor
-		procgroup.Own(cmd)
-		cmd.Cancel = func() error {
-			procgroup.Kill(cmd.Process)
-			return nil
-		}
 		// A file that is still being written, or that a process forked meanwhile still holds.
-		if err = cmd.Run(); !isBusy(err) || !pause(limited) {
+		if err = procgroup.Run(cmd); !isBusy(err) || !pause(limited) {
 			break
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool/schema"
+	"github.com/xcsh-ls/xcsh-ls/internal/filestat"
 	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
 
@@ -105,7 +106,7 @@ func (f Folder) entries() ([]string, error) {
 	if !filepath.IsAbs(f.Dir) {
 		return nil, nil // it would be relative to the workspace
 	}
-	info, err := f.lstat(f.Dir)
+	info, err := filestat.Lstat(f.Fs, f.Dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
@@ -131,15 +132,6 @@ func (f Folder) entries() ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-// lstat returns the information about a path itself, if the file system can.
-func (f Folder) lstat(path string) (fs.FileInfo, error) {
-	if l, ok := f.Fs.(afero.Lstater); ok {
-		info, _, err := l.LstatIfPossible(path)
-		return info, err
-	}
-	return f.Fs.Stat(path)
 }
 
 // load makes the tool of one manifest.
@@ -170,7 +162,7 @@ func (f Folder) readOwn(name string, limit int64) ([]byte, error) {
 	parts := strings.Split(filepath.ToSlash(name), "/")
 	for i, part := range parts {
 		path = filepath.Join(path, part)
-		info, err := f.lstat(path)
+		info, err := filestat.Lstat(f.Fs, path)
 		switch {
 		case err != nil:
 			return nil, err

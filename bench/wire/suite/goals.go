@@ -91,7 +91,7 @@ func (r *Runner) goals() (all []goal) {
 		ratio("an entry of a turn of 200, with its tool call, request and events, against pi's append alone", r.time(appendLong, Live, ""), r.of("append, pi", "")).most(1),
 		ratio("append of a label, against pi", r.time("append, label", Live, ""), r.of("append, pi", "")).most(1),
 	)
-	return all
+	return append(all, r.changeGoals()...)
 }
 
 func (g goal) most(limit float64) goal { g.limit = limit; return g }

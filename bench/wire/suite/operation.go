@@ -124,7 +124,7 @@ func Commands() (names []string) {
 	for _, o := range slices.Concat(operations(), listOperations()) {
 		names = append(names, o.command)
 	}
-	return names
+	return append(names, changesCommand)
 }
 
 func label(v *visit) map[string]any { return map[string]any{"entryId": v.leaf, "label": "checkpoint"} }

@@ -59,6 +59,7 @@ type Runner struct {
 	Results []Result
 	Limits  []Limit
 	prompts []hundred
+	changes ChangeSizes // measured; zero if they are not
 
 	wants    map[string]answers // by store and command
 	prepared map[string]bool    // directories with a complete cache

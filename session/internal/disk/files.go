@@ -12,6 +12,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/filestat"
 )
 
 // Transcripts hold secrets: only their owner may read the files written here.
@@ -94,29 +95,30 @@ func Replace(fsys afero.Fs, path, suffix string, mode fs.FileMode, content func(
 	if err := unchanged(); err != nil {
 		return err
 	}
-	if err := fsys.Rename(temp, path); err != nil {
+	if err := durable.Rename(fsys, temp, path); err != nil {
 		return Fault("write", path, err)
 	}
 	durable.SyncDir(fsys, filepath.Dir(path))
 	return nil
 }
 
-// SameFile reports whether two stats are of one file. Storage without inodes (in memory)
-// cannot distinguish files; there they count as the same.
-func SameFile(a, b os.FileInfo) bool {
-	if a == nil || b == nil {
-		return false
-	}
-	if a.Sys() == nil || b.Sys() == nil {
-		return true
-	}
-	return os.SameFile(a, b)
-}
+// SameFile is [filestat.Same].
+func SameFile(a, b os.FileInfo) bool { return filestat.Same(a, b) }
+
+// Copied is the action of [CopyTree] for a file.
+type Copied int
+
+// Files are copied, left out, or hard-linked where the file system supports it, for files that never change.
+const (
+	Copy Copied = iota
+	Skip
+	Share
+)
 
 // CopyTree copies the directory at from to to, which must not exist. Links and special files
-// are left out. A file that cannot be copied does not affect the others, and all errors are
-// returned, joined; a missing from is not an error.
-func CopyTree(fsys afero.Fs, from, to string) error {
+// are left out. how returns the action for a file, whose path is relative with slashes. A file that cannot be copied does not affect
+// the others, and all errors are returned, joined; a missing from is not an error.
+func CopyTree(fsys afero.Fs, from, to string, how func(rel string) Copied) error {
 	var failed error
 	fail := func(err error) {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -139,10 +141,27 @@ func CopyTree(fsys afero.Fs, from, to string) error {
 		case !info.Mode().IsRegular():
 			return nil
 		}
+		switch how(filepath.ToSlash(rel)) {
+		case Skip:
+			return nil
+		case Share:
+			if link(fsys, path, target) == nil {
+				return nil
+			}
+		case Copy:
+		}
 		fail(copyFile(fsys, path, target))
 		return nil
 	})
 	return errors.Join(failed, err)
+}
+
+// link creates a hard link. It only works on the real file system.
+func link(fsys afero.Fs, from, to string) error {
+	if _, ours := fsys.(*afero.OsFs); !ours {
+		return errors.ErrUnsupported
+	}
+	return os.Link(from, to) //nolint:forbidigo // afero has no hard links; without one the file is copied
 }
 
 func copyFile(fsys afero.Fs, from, to string) error {

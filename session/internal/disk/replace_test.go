@@ -38,7 +38,10 @@ func (r *recordingFs) OpenFile(name string, flag int, mode fs.FileMode) (afero.F
 	if err != nil || !strings.HasSuffix(name, ".tmp") {
 		return f, err
 	}
-	return &recordingFile{f, r}, r.note("create")
+	if err := r.note("create"); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &recordingFile{f, r}, nil
 }
 
 func (r *recordingFs) Rename(from, to string) error {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/filestat"
 )
 
 // State is the state of a file at one moment. The info alone is not enough: in-memory
@@ -35,11 +37,5 @@ func Regular(fsys afero.Fs, path string) (State, error) {
 	return State{Info: info, Size: info.Size(), Mod: info.ModTime()}, nil
 }
 
-// Lstat is Lstat if the storage has links, otherwise Stat.
-func Lstat(fsys afero.Fs, path string) (os.FileInfo, error) {
-	if l, ok := fsys.(afero.Lstater); ok {
-		info, _, err := l.LstatIfPossible(path)
-		return info, err
-	}
-	return fsys.Stat(path)
-}
+// Lstat is [filestat.Lstat].
+func Lstat(fsys afero.Fs, path string) (os.FileInfo, error) { return filestat.Lstat(fsys, path) }

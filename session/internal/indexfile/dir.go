@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -61,11 +62,20 @@ func (d Dir) Open(name string) (*File, error) {
 		_ = f.Close() // it was only read
 		return nil, err
 	}
+	if whole {
+		if err := x.copy(f); err != nil {
+			return nil, err
+		}
+	}
 	if now := d.Now(); now.Sub(info.ModTime()) > noteUseIn {
 		_ = d.Fs.Chtimes(path, now, now) // it is then removed too early at worst
 	}
 	return x, nil
 }
+
+// whole says that a file is read into memory and closed when it is opened. Windows replaces no open file, and a session
+// can be open for hours: in that time, no reader could replace its index file.
+const whole = runtime.GOOS == "windows"
 
 // Remove removes a file that is of no use.
 func (d Dir) Remove(name string) { _ = d.Fs.Remove(filepath.Join(d.Path, name)) }

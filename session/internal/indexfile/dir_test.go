@@ -13,6 +13,29 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/internal/indexfile"
 )
 
+// A reader keeps the file that it opened, and keeps no writer from replacing it: also on Windows, which replaces no file
+// that is open.
+func TestAnOpenFileIsReplaced(t *testing.T) {
+	t.Parallel()
+	d := indexfile.Dir{Fs: afero.NewOsFs(), Path: t.TempDir(), Max: indexfile.DefaultMax, Now: time.Now}
+	name := indexfile.Name("x") + ".idx"
+	section := func(content string) indexfile.Section {
+		return indexfile.Section{Size: int64(len(content)), Block: 4, Fill: func(n int, b []byte) { copy(b, content[4*n:]) }}
+	}
+	require.NoError(t, d.Write(name, []byte("old"), section("old content")))
+	reader, err := d.Open(name)
+	require.NoError(t, err)
+	require.NoError(t, d.Write(name, []byte("new"), section("new content")))
+	block, err := reader.Block(0, 1)
+	require.NoError(t, err)
+	require.Equal(t, "cont", string(block))
+	require.Equal(t, "old", string(reader.Facts))
+	require.NoError(t, reader.Close())
+	d.Remove(name)
+	_, err = d.Open(name)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
 // TestTheLimitConcernsOurFilesOnly: others in the directory neither count nor are removed, and links are not followed.
 func TestTheLimitConcernsOurFilesOnly(t *testing.T) {
 	t.Parallel()

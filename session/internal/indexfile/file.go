@@ -1,6 +1,7 @@
 package indexfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -18,7 +19,7 @@ const (
 	maxHead = 16 << 20
 )
 
-// ErrDamaged means that a file or a part of it is not what was written.
+// ErrDamaged means that a file or a part of it is damaged.
 var ErrDamaged = errors.New("indexfile: damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -32,7 +33,12 @@ type File struct {
 
 	sections []section
 	mu       sync.Mutex // afero's in-memory files keep a position even for ReadAt
-	file     afero.File
+	file     readerAt
+}
+
+type readerAt interface {
+	io.ReaderAt
+	io.Closer
 }
 
 // section is one section of a file.
@@ -72,6 +78,21 @@ func read(f afero.File) (*File, error) {
 	x := &File{file: f}
 	return x, x.parse(head, info.Size())
 }
+
+// copy reads the file into memory and closes it.
+func (x *File) copy(f afero.File) error {
+	content, err := io.ReadAll(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	x.file = memoryFile{bytes.NewReader(content)}
+	return nil
+}
+
+// memoryFile is the content of a file.
+type memoryFile struct{ io.ReaderAt }
+
+func (memoryFile) Close() error { return nil }
 
 // parse reads the head of a file of the given size.
 func (x *File) parse(head []byte, fileSize int64) error {
@@ -113,11 +134,11 @@ func (x *File) BlockSize(section int) int64 { return x.sections[section].block }
 // Sum returns the checksum of a block.
 func (x *File) Sum(section, n int) uint32 { return x.sections[section].sums[n] }
 
-// Block reads a block. It fails if the block is not what was written.
+// Block reads a block. It fails if the block is damaged.
 func (x *File) Block(section, n int) ([]byte, error) { return x.BlockInto(section, n, nil) }
 
-// BlockInto reads a block into buf if that has room for it, else into new memory. It fails if the block is not what
-// was written.
+// BlockInto reads a block into buf if that has room for it, else into new memory. It fails if the block is
+// damaged.
 func (x *File) BlockInto(section, n int, buf []byte) ([]byte, error) {
 	s := &x.sections[section]
 	off := int64(n) * s.block

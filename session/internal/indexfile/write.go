@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 )
 
 // Section is a section to write.
@@ -35,7 +37,7 @@ func (d Dir) Write(name string, facts []byte, sections ...Section) error {
 		err = d.Fs.Chmod(f.Name(), fileMode)
 	}
 	if err == nil {
-		err = d.Fs.Rename(f.Name(), filepath.Join(d.Path, name))
+		err = durable.Rename(d.Fs, f.Name(), filepath.Join(d.Path, name))
 	}
 	if err != nil {
 		_ = d.Fs.Remove(f.Name())

@@ -30,7 +30,7 @@ const (
 	atGroup  = 60
 )
 
-// Row is what is stored of one file. The zero value is that of a file of which nothing is stored.
+// Row is the stored data of one file. The zero value is that of a file without stored data.
 type Row struct {
 	b  *block
 	at int // number in its block

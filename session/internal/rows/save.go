@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
@@ -135,7 +136,7 @@ func (f *File) write(content []byte, now time.Time) error {
 	}
 	_, err = file.Write(content)
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = f.fs.Rename(file.Name(), f.path)
+		err = durable.Rename(f.fs, file.Name(), f.path)
 	}
 	if err != nil {
 		_ = f.fs.Remove(file.Name()) // best effort; a later write removes it

@@ -13,7 +13,8 @@ flow("what the agent says of itself", async (world) => {
   const { protocolVersion, agentCapabilities, agentInfo, authMethods } = client.server;
   assert.equal(protocolVersion, 1);
   assert.equal(agentInfo.name, "xcsh-ls");
-  assert.deepEqual(authMethods, []);
+  assert.deepEqual(authMethods.map((m) => [m.id, m.type]), [["stored-key", undefined]]);
+  assert.deepEqual(await client.request("authenticate", { methodId: "stored-key" }), {}); // the demo needs no key
   assert.equal(agentCapabilities.loadSession, true);
   assert.equal(agentCapabilities.promptCapabilities.embeddedContext, true);
   for (const name of ["list", "delete", "resume", "close"]) assert.ok(agentCapabilities.sessionCapabilities[name], name);
@@ -129,14 +130,33 @@ flow("a prompt without a model, and one without a key", async (world) => {
   const client = await world.client({ flags: [] });
   const { sessionId, configOptions } = await client.open(world.folder);
   assert.equal(configOptions.find((o) => o.id === "model").currentValue, "none");
-  await refused(client.prompt(sessionId, "hello"), -32603, /^Choose a model to start\./);
+  await refused(client.prompt(sessionId, "hello"), -32000, /^No model can be used yet\. Run 'xcsh-ls login'/);
   await client.request("session/set_config_option", { sessionId, configId: "model", value: "offline/demo" });
   assert.deepEqual(await client.prompt(sessionId, "hello"), { stopReason: "end_turn" });
   await client.leave();
   const other = await world.client({ flags: ["--model", "anthropic/claude-sonnet-4-5"] });
   const session = await other.open(world.folder);
   await refused(other.prompt(session.sessionId, "hello"), -32000, /^Anthropic needs an API key\. Run 'xcsh-ls login anthropic'/);
+  await refused(other.request("authenticate", { methodId: "stored-key" }), -32000, /^Anthropic needs an API key\./);
   await other.leave();
+});
+
+// Clients that follow the protocol append the arguments of the method to the configured ones; those that follow the
+// registry's documentation replace them. Both log in, and the same process can then authenticate.
+flow("a login in a terminal", async (world) => {
+  const configured = ["acp", "--model", "anthropic/claude-sonnet-4-5"];
+  const capabilities = { auth: { terminal: true } };
+  for (const login of [(args) => [...configured, ...args], (args) => args]) {
+    const client = await world.client({ flags: configured.slice(1), capabilities });
+    await client.open(world.folder);
+    const [terminal, stored] = client.server.authMethods;
+    assert.equal(terminal.type, "terminal");
+    await refused(client.request("authenticate", { methodId: stored.id }), -32000, /needs an API key/);
+    world.pipe("the-key", ...login(terminal.args), "anthropic"); // a terminal would ask for both
+    assert.deepEqual(await client.request("authenticate", { methodId: stored.id }), {});
+    await client.leave();
+    world.pipe("", "login", "--remove", "anthropic");
+  }
 });
 
 flow("commands that are typed", async (world) => {

@@ -25,6 +25,11 @@ export class World extends Machine {
     return execFileSync(server, args, { cwd: this.folder, env: this.env, encoding: "utf8" });
   }
 
+  /** pipe is run with a line on standard input. Node.js would give it a socket, which is no pipe. */
+  pipe(line, ...args) {
+    return execFileSync("sh", ["-c", 'echo "$0" | "$@"', line, server, ...args], { cwd: this.folder, env: this.env, encoding: "utf8", stdio: "pipe" });
+  }
+
   /** sessionFiles are the files of the folder's sessions. */
   sessionFiles() {
     const directory = join(this.home, ".xcsh/agent/sessions", `--${this.folder.slice(1).replaceAll("/", "-")}--`);

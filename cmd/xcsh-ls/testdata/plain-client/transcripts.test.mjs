@@ -16,7 +16,7 @@ const contentOf = (editor, uri) => editor.request("workspace/textDocumentContent
 flow("an editor with documents of servers is shown one and told when the session grows", async (world) => {
   const path = world.session(id, ["one"]);
   const editor = await world.editor({ options, capabilities: virtual });
-  assert.deepEqual(editor.server.capabilities.workspace.textDocumentContent.schemes, ["xcsh"]);
+  assert.deepEqual(editor.server.capabilities.workspace.textDocumentContent.schemes, ["xcsh", "xcsh-change", "xcsh-team"]);
   await editor.run("xcsh.resume", { target: id });
   const { path: none } = await editor.run("xcsh.transcript");
   assert.equal(none, undefined);

@@ -87,7 +87,7 @@ flow("an edit that the editor cannot or will not make is told to the model", asy
   const unable = await world.editor({ options: { ...options, approval } });
   unable.open(path);
   await unable.run("xcsh.prompt", { text: "edit a.txt: one => two" });
-  assert.match(resultOf((await unable.run("xcsh.state")).file).content[0].text, /cannot be asked to change it/);
+  assert.match(resultOf((await unable.run("xcsh.state")).file).content[0].text, /does not support changing it/);
   await unable.leave();
 
   const editor = await world.editor({ options: { ...options, approval }, capabilities: editing });

@@ -1,0 +1,6 @@
+//go:build !windows
+
+package gitremote
+
+// systemConfig is the file of the system.
+const systemConfig = "/etc/gitconfig"

@@ -1,0 +1,4 @@
+package gitremote
+
+// systemConfig is the file of the system.
+const systemConfig = `C:\Program Files\Git\etc\gitconfig`

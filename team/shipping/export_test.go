@@ -1,0 +1,3 @@
+package shipping
+
+func init() { longest = 4 << 20 }
