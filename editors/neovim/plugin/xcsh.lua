@@ -26,20 +26,56 @@ end, {
 local palette = {
   -- generated: begin
   'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch',
-  'chooseBranch', 'label', 'rename', 'describe', 'save', 'delete', 'undelete', 'move', 'purge',
-  'doctor', 'trust', 'prompt', 'steer', 'followUp', 'abort', 'compact', 'setKey', 'setModel',
-  'setThinking', 'setEngine', 'login', 'setApproval', 'setMode', 'bash', 'stopBackground', 'stats',
-  'import',
+  'chooseBranch', 'changes', 'rewind', 'keep', 'label', 'rename', 'describe', 'save', 'delete',
+  'undelete', 'move', 'purge', 'doctor', 'trust', 'prompt', 'steer', 'followUp', 'abort', 'compact',
+  'setKey', 'setModel', 'setThinking', 'setEngine', 'login', 'setApproval', 'setMode', 'bash',
+  'stopBackground', 'stats', 'import', 'team.share', 'team.follow', 'team.unshare', 'team.undelete',
+  'team.take',
   -- generated: end
 }
 -- No palette offers these commands, but here their results have a buffer.
-vim.list_extend(palette, { 'list', 'tree' })
+vim.list_extend(palette, { 'list', 'tree', 'team.status' })
 
 ---@param name string
 local function completes(name)
   return function(lead, line, pos)
     return require('xcsh.commands').complete_argument(name, lead, line, pos)
   end
+end
+
+-- "team.share" is ":XcshTeam share".
+---@type table<string, string[]>
+local groups = {}
+palette = vim.tbl_filter(function(name)
+  local group, sub = name:match('^(%l+)%.(%l+)$')
+  if not group then
+    return true
+  end
+  groups[group] = groups[group] or {}
+  table.insert(groups[group], sub)
+  return false
+end, palette)
+
+for group, subs in pairs(groups) do
+  local prefix = 'xcsh.' .. group .. '.'
+  vim.api.nvim_create_user_command('Xcsh' .. group:gsub('^%l', string.upper), function(opts)
+    local sub, rest = opts.args:match('^(%S+)%s*(.*)$')
+    require('xcsh.commands').named(prefix .. sub, { args = rest, bang = opts.bang })
+  end, {
+    nargs = '+',
+    bang = true,
+    desc = ('xcsh %s: %s'):format(group, table.concat(subs, ', ')),
+    complete = function(lead, line, pos)
+      local sub, rest = line:sub(1, pos):match('^%s*%S+%s+(%S+)%s+(.*)$')
+      if sub then
+        local named = 'Xcsh ' .. rest
+        return completes(prefix .. sub)(lead, named, #named)
+      end
+      return vim.tbl_filter(function(name)
+        return vim.startswith(name, lead)
+      end, subs)
+    end,
+  })
 end
 
 for _, name in ipairs(palette) do
@@ -120,9 +156,23 @@ end, {
   end,
 })
 
-vim.api.nvim_create_user_command('XcshChanges', function()
-  require('xcsh.changes').list()
-end, { desc = 'List the changes of the last turn in quickfix' })
+vim.api.nvim_create_user_command('XcshChanges', function(opts)
+  require('xcsh.changes').list(vim.trim(opts.args))
+end, {
+  nargs = '?',
+  desc = 'List the changes of the last turn or of the session in quickfix, or compare files',
+  complete = function(lead)
+    return require('xcsh.completion').starting_with(require('xcsh.changes').whats, lead)
+  end,
+})
+
+vim.api.nvim_create_user_command('XcshRewind', function(opts)
+  require('xcsh.rewind').start(vim.trim(opts.args))
+end, { nargs = '?', desc = 'Undo changes of files, with or without the conversation' })
+
+vim.api.nvim_create_user_command('XcshRedo', function()
+  require('xcsh.rewind').redo()
+end, { desc = 'Restore what the last rewind undid' })
 
 vim.api.nvim_create_user_command('XcshApprovals', function()
   require('xcsh.waiting').approvals()

@@ -57,10 +57,11 @@ case('levels, modes and scopes are those that the server accepts', function()
     end
     eq(values, complete(('Xcsh%s '):format(command:sub(6):gsub('^%l', string.upper))))
   end
-  for _, scope in ipairs(complete('Xcsh list scope=')) do
+  for _, scope in ipairs({ 'scope=folder', 'scope=all' }) do
     harness.execute('xcsh.list', { scope = scope:match('=(.*)$') })
   end
-  eq({ 'scope=folder', 'scope=all' }, complete('Xcsh list scope='))
+  eq({ 'scope=folder', 'scope=all', 'scope=team' }, complete('Xcsh list scope='))
+  eq({ 'scope=folder', 'scope=all' }, complete('Xcsh trash scope='))
   eq({ 'auto-edit' }, complete('XcshSetApproval au'))
 end)
 

@@ -74,14 +74,14 @@ end)
 case('every setting has an entry', function()
   local types = table.concat(vim.fn.readfile(root .. '/lua/xcsh/types.lua'), '\n')
   local names = 0
-  for _, class in ipairs({ 'xcsh.Config', 'xcsh.ChatConfig' }) do
+  for _, class in ipairs({ 'xcsh.Config', 'xcsh.ChangesConfig', 'xcsh.ChatConfig' }) do
     local fields = types:match('class %(exact%) ' .. vim.pesc(class) .. '\n(.-)\n\n')
     for name in fields:gmatch('@field ([%w_]+)') do
       names = names + 1
       like('\n\t\t\t *' .. name .. '%s', help())
     end
   end
-  eq(11, names)
+  eq(14, names)
   for _, value in ipairs(require('xcsh.config').pickers) do
     like('"' .. vim.pesc(value) .. '"', help())
   end

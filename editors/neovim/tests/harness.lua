@@ -103,6 +103,12 @@ function M.type(text)
   end)
 end
 
+---Answers the next question with the item whose index a function returns.
+---@param choose fun(lines: string[]): integer?
+function M.choose(choose)
+  table.insert(answers, choose)
+end
+
 ---Closes the next question.
 function M.close_question()
   table.insert(answers, function()

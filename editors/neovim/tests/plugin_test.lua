@@ -17,14 +17,16 @@ end)
 
 case('every command of the palette has a user command', function()
   local want, got = { 'Xcsh', 'XcshChat', 'XcshHistory', 'XcshInline', 'XcshList', 'XcshModel' }, {}
-  vim.list_extend(want, { 'XcshApprovals', 'XcshChanges', 'XcshCommands', 'XcshEngines' })
-  vim.list_extend(want, { 'XcshReview' })
+  vim.list_extend(want, { 'XcshApprovals', 'XcshCommands', 'XcshEngines' })
+  vim.list_extend(want, { 'XcshReview', 'XcshRedo' })
   vim.list_extend(want, { 'XcshFind', 'XcshSearch', 'XcshSearchHere', 'XcshTree' })
   for _, spec in ipairs(require('xcsh.commands_gen')) do
-    if spec.palette then
-      table.insert(want, 'Xcsh' .. spec.name:gsub('^xcsh%.', ''):gsub('^%l', string.upper))
+    local name = spec.name:gsub('^xcsh%.', '')
+    if spec.palette and not name:find('.', 1, true) then
+      table.insert(want, 'Xcsh' .. name:gsub('^%l', string.upper))
     end
   end
+  table.insert(want, 'XcshTeam')
   for name in pairs(vim.api.nvim_get_commands({})) do
     if vim.startswith(name, 'Xcsh') then
       table.insert(got, name)
@@ -33,6 +35,15 @@ case('every command of the palette has a user command', function()
   table.sort(want)
   table.sort(got)
   eq(want, got)
+end)
+
+case(':XcshTeam completes its commands', function()
+  local all = vim.fn.getcompletion('XcshTeam ', 'cmdline')
+  for _, spec in ipairs(require('xcsh.commands_gen')) do
+    local name = spec.palette and spec.name:match('^xcsh%.team%.(%l+)$')
+    eq(true, not name or vim.tbl_contains(all, name), spec.name)
+  end
+  eq({ 'share' }, vim.fn.getcompletion('XcshTeam sh', 'cmdline'))
 end)
 
 case(':Xcsh completes the names of commands', function()

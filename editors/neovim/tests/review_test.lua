@@ -88,7 +88,13 @@ case('one hunk is kept and one is left out, and the model is informed', function
   like('%-five\\n%+5\\n%+six', said)
   eq(nil, said:find('+1\\n', 1, true))
   eq('', harness.shown_change(bufnr))
-  eq({}, vim.api.nvim_buf_get_keymap(bufnr, 'n'))
+  local later = require('xcsh.changes.keys').all -- what was accepted can be looked at again
+  for _, map in ipairs(vim.api.nvim_buf_get_keymap(bufnr, 'n')) do
+    local known = vim.iter(later):any(function(key)
+      return map.desc == 'xcsh: ' .. key.does
+    end)
+    eq(true, known, map.desc)
+  end
   eq(numbers, vim.fn.readfile(path), 'the user saves the buffer')
 end)
 
@@ -271,7 +277,7 @@ case('o in the chat opens the review, and :XcshChanges lists the changes of the 
   review()
   vim.cmd('write')
   chats.settled(chat)
-  vim.api.nvim_buf_set_lines(bufnr, 0, 0, false, { 'above', 'above' })
+  vim.api.nvim_buf_set_lines(bufnr, 2, 2, false, { 'between', 'between' })
   vim.cmd('XcshChanges')
   wait('the list', function()
     return vim.bo.filetype == 'qf'
@@ -280,11 +286,11 @@ case('o in the chat opens the review, and :XcshChanges lists the changes of the 
     return { vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)), item.lnum, item.text }
   end, vim.fn.getqflist())
   eq({
-    { 'a.txt', 3, '+1 −1  + 1' },
+    { 'a.txt', 1, '+1 −1  + 1' },
     { 'a.txt', 7, '+2 −1  + 5' },
     { 'b.txt', 1, '+2 −0  + x' },
   }, found)
-  eq('xcsh: changes of the last turn', vim.fn.getqflist({ title = 1 }).title)
+  like('^xcsh: changes of the last turn · 2 files', vim.fn.getqflist({ title = 1 }).title)
   vim.cmd('cc 2')
   eq({ bufnr, 7 }, { vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] })
 end)

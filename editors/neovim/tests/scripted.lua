@@ -13,6 +13,7 @@ local M = {}
 ---@field seq integer
 ---@field held fun()[] answers that wait for release()
 ---@field holds table<string, boolean> commands whose answers wait
+---@field sent { method: string, params: any }[] other messages to the server so far
 ---@field dispatchers table
 local Scripted = {}
 Scripted.__index = Scripted
@@ -67,9 +68,15 @@ end
 ---@param callback fun(err: any, result: any)
 function Scripted:request(method, params, callback)
   if method == 'initialize' then
-    local experimental = { xcsh = { wireVersion = 1 } }
-    return callback(nil, { capabilities = { experimental = experimental } })
+    return callback(nil, {
+      capabilities = {
+        experimental = { xcsh = { wireVersion = 1 } },
+        executeCommandProvider = { commands = vim.tbl_keys(self.answers) },
+        textDocumentSync = { openClose = true, change = 2, save = true },
+      },
+    })
   elseif method ~= 'workspace/executeCommand' then
+    table.insert(self.sent, { method = method, params = params })
     return callback(nil, vim.NIL)
   end
   local args = params.arguments[1]
@@ -104,6 +111,21 @@ function Scripted:event(event)
     seq = self.seq,
     event = vim.deepcopy(event),
   })
+end
+
+---Sends a request, as a server does, and waits for the answer.
+---@param method string
+---@param params table
+---@return any result
+function Scripted:ask(method, params)
+  local answer
+  coroutine.wrap(function()
+    answer = { self.dispatchers.server_request(method, params) }
+  end)()
+  runner.wait('an answer to ' .. method, function()
+    return answer
+  end)
+  return answer[1]
 end
 
 ---Changes the engine, and sends the event.
@@ -160,7 +182,8 @@ function Scripted:connect(dispatchers)
       end)
       return true, id
     end,
-    notify = function(method)
+    notify = function(method, params)
+      table.insert(self.sent, { method = method, params = vim.deepcopy(params) })
       if method == 'exit' then
         closing = true
         vim.schedule(function()
@@ -187,6 +210,7 @@ end
 function M.start(engine)
   local self = setmetatable({
     calls = {},
+    sent = {},
     answers = {},
     questions = {},
     messages = {},

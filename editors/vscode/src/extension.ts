@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 
+import { activateChanges } from './changes';
 import { activateChat } from './chat';
 import { Attention } from './native/attention';
 import { showInstallHelp } from './native/install';
@@ -16,6 +17,10 @@ import { registerServerCommands } from './palette/runner';
 import { Server } from './server/server';
 import { registerSessionActions, resumeOr } from './sessions/actions';
 import { SessionsView } from './sessions/view';
+import { ownSettings } from './settings';
+import { registerTeamActions } from './team/actions';
+import { registerTeamBadges } from './team/items';
+import { TeamStatusBar } from './team/light';
 import { settings, Window } from './window';
 
 let server: Server | undefined;
@@ -46,8 +51,12 @@ export function activate(context: vscode.ExtensionContext): void {
     registerOffers(window),
     registerServerCommands(window),
     registerSessionActions(window, view, terminals),
+    registerTeamActions(window, () => view.refresh()),
+    registerTeamBadges(),
+    new TeamStatusBar(window),
     registerTerminalLinks(window),
     registerUriHandler(window),
+    activateChanges(window, () => ownSettings(settings).changeLenses),
     activateChat(window, context, {
       resume: (cwd, path) => resumeOr(window, cwd, path),
       terminals,

@@ -22,6 +22,8 @@ export type EditWatcher = (texts: ReadonlyMap<string, readonly string[]>) => () 
 export interface Conversation {
   /** Puts a text into the composer. False if there is none now. */
   compose(cwd: string, text: string): Thenable<boolean>;
+  /** Shows the plan of a rewind to an entry, for confirmation. Returns false if no view can show it. */
+  rewind(cwd: string, entryId: string): Thenable<boolean>;
   /** Shows the conversation of a folder. False if the folder has none. */
   reveal(cwd: string): Thenable<boolean>;
   /** Reports whether the conversation of a folder is visible. */
@@ -70,6 +72,9 @@ export interface Host {
     listener: (params: Notifications[M]) => void,
   ): vscode.Disposable;
 
+  /** Fires with the address of a document whose text the server makes, when that has changed. */
+  readonly onDidChangeContent: vscode.Event<string>;
+
   /** Registers the part of the extension that shows permission requests. The newest one is used. */
   setApprover(approver: Approver): vscode.Disposable;
 
@@ -81,6 +86,9 @@ export interface Host {
 
   /** Returns a text to the user for editing, for example the prompt after going back to before it. */
   compose(cwd: string, text: string): Promise<boolean>;
+
+  /** Shows the plan of a rewind to an entry, for confirmation. */
+  rewind(cwd: string, entryId: string): Promise<boolean>;
 
   /** Shows the conversation of a folder, if it has one. */
   reveal(cwd: string): Promise<boolean>;

@@ -42,6 +42,17 @@ export const machineSettings = [
   'roots',
   'export.redact',
   'terminal.program',
+  'changes.capture',
+  'changes.maxFile',
+  'changes.maxSession',
+  'changes.exclude',
+  'changes.required',
+  'changes.commandLook',
+  'team.service',
+  'team.url',
+  'team.passwordCommand',
+  'team.insecure',
+  'team.flush',
 ] as const;
 
 /** Returns a reader of the settings that reads those of machine scope only from the user's own settings. */
@@ -86,6 +97,15 @@ export interface ServerSettings {
   retryLimit?: number;
   cacheRetention?: 'auto' | 'short' | 'long';
   cache?: { maxBytes: number };
+  changes?: {
+    capture?: string;
+    maxFile?: number;
+    maxSession?: number;
+    exclude?: string[];
+    required?: true;
+    commandLook?: number;
+  };
+  team?: { service?: string; url?: string; passwordCommand?: string; insecure?: true; flush?: number };
   rememberModel?: false;
   diagnosticsAfterEdit?: false;
   engine?: string | object;
@@ -130,6 +150,14 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
   if (maxBytes !== null && maxBytes !== undefined) {
     found['cache'] = { maxBytes };
   }
+  const changes = changesSettings(settings);
+  if (Object.keys(changes).length > 0) {
+    found['changes'] = changes;
+  }
+  const team = teamSettings(settings);
+  if (Object.keys(team).length > 0) {
+    found['team'] = team;
+  }
   const roots = settings.get('roots');
   if (Array.isArray(roots) && roots.length > 0) {
     found['roots'] = roots;
@@ -157,6 +185,40 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
   };
 }
 
+/** Returns the configured settings of recorded changes. The server validates them. */
+function changesSettings(settings: SettingsReader): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const key of ['capture', 'maxFile', 'maxSession', 'commandLook']) {
+    const value = settings.get(`changes.${key}`);
+    if (value !== null && value !== undefined && value !== '' && value !== 'all') {
+      found[key] = value;
+    }
+  }
+  const exclude = settings.get('changes.exclude');
+  if (Array.isArray(exclude) && exclude.length > 0) {
+    found['exclude'] = exclude;
+  }
+  if (settings.get('changes.required') === true) {
+    found['required'] = true;
+  }
+  return found;
+}
+
+/** Returns the configured settings of the team store. The server validates them, and refuses an address with a password. */
+function teamSettings(settings: SettingsReader): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const key of ['service', 'url', 'passwordCommand', 'flush']) {
+    const value = settings.get(`team.${key}`);
+    if (value !== null && value !== undefined && value !== '') {
+      found[key] = value;
+    }
+  }
+  if (settings.get('team.insecure') === true) {
+    found['insecure'] = true;
+  }
+  return found;
+}
+
 /** The settings that affect only the extension. */
 export interface OwnSettings {
   readonly serverPath: string;
@@ -168,6 +230,7 @@ export interface OwnSettings {
   readonly terminalProgram: string;
   readonly statusBar: boolean;
   readonly notifications: 'whenHidden' | 'requests' | 'off';
+  readonly changeLenses: boolean;
 }
 
 export function ownSettings(settings: SettingsReader): OwnSettings {
@@ -181,6 +244,7 @@ export function ownSettings(settings: SettingsReader): OwnSettings {
     terminalProgram: text(settings.get('terminal.program'), 'xcsh').trim(),
     statusBar: settings.get('statusBar.visible') !== false,
     notifications: oneOf(settings.get('notifications'), ['whenHidden', 'requests', 'off']),
+    changeLenses: settings.get('changes.codeLens') === true,
   };
 }
 

@@ -92,6 +92,10 @@ export class Window implements Host, vscode.Disposable {
     return this.server.onDidChangeStatus;
   }
 
+  get onDidChangeContent(): vscode.Event<string> {
+    return this.server.onDidChangeContent;
+  }
+
   get folders(): readonly LocalFolder[] {
     return (vscode.workspace.workspaceFolders ?? [])
       .filter((folder) => folder.uri.scheme === 'file')
@@ -201,6 +205,10 @@ export class Window implements Host, vscode.Disposable {
 
   async compose(cwd: string, text: string): Promise<boolean> {
     return (await this.#conversation?.compose(cwd, text)) ?? false;
+  }
+
+  async rewind(cwd: string, entryId: string): Promise<boolean> {
+    return (await this.#conversation?.rewind(cwd, entryId)) ?? false;
   }
 
   async reveal(cwd: string): Promise<boolean> {

@@ -11,7 +11,7 @@ export type ApprovalDecision = 'once' | 'session' | 'workspace' | 'deny' | 'sess
 
 export type BranchChoice = 'follow' | 'stay' | 'fork';
 
-export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'limit' | 'cancelled' | 'tooLarge' | 'internal';
+export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'conflict' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'limit' | 'cancelled' | 'tooLarge' | 'offline' | 'refused' | 'internal';
 
 export type ProviderKind = 'local' | 'service' | 'demo';
 
@@ -53,6 +53,10 @@ export interface CommandMap {
   'xcsh.tree': { args: TreeArgs; result: TreeResult };
   'xcsh.branch': { args: BranchArgs; result: BranchResult };
   'xcsh.chooseBranch': { args: ChooseBranchArgs; result: ChooseBranchResult };
+  'xcsh.changes': { args: ChangesArgs; result: ChangesResult };
+  'xcsh.change': { args: ChangeArgs; result: ChangeResult };
+  'xcsh.rewind': { args: RewindArgs; result: RewindResult };
+  'xcsh.keep': { args: KeepArgs; result: KeepResult };
   'xcsh.label': { args: LabelArgs; result: LabelResult };
   'xcsh.rename': { args: RenameArgs; result: RenameResult };
   'xcsh.describe': { args: DescribeArgs; result: DescribeResult };
@@ -96,6 +100,12 @@ export interface CommandMap {
   'xcsh.artifacts': { args: ArtifactsArgs; result: ArtifactsResult };
   'xcsh.artifact': { args: ArtifactArgs; result: ArtifactResult };
   'xcsh.import': { args: ImportArgs; result: ImportResult };
+  'xcsh.team.share': { args: TeamShareArgs; result: TeamShareResult };
+  'xcsh.team.follow': { args: TeamFollowArgs; result: TeamFollowResult };
+  'xcsh.team.unshare': { args: TeamUnshareArgs; result: TeamUnshareResult };
+  'xcsh.team.undelete': { args: TeamUndeleteArgs; result: TeamUndeleteResult };
+  'xcsh.team.take': { args: TeamTakeArgs; result: TeamTakeResult };
+  'xcsh.team.status': { args: TeamStatusArgs; result: TeamStatus };
 }
 
 export type CommandName = keyof CommandMap;
@@ -115,6 +125,7 @@ export interface RequestMap {
   'xcsh/beforeFork': { params: BeforeForkParams; result: BeforeResult | null };
   'xcsh/beforeTree': { params: BeforeTreeParams; result: BeforeResult | null };
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
+  'xcsh/beforeRewind': { params: BeforeRewindParams; result: BeforeResult | null };
   'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
   'xcsh/context': { params: ContextParams; result: ContextPiece | null };
   'xcsh/editor/diagnostics': { params: EditorDiagnosticsParams; result: EditorDiagnosticsResult | null };
@@ -149,6 +160,7 @@ export interface AgentEndEvent {
   unanswered?: string[];
   entryId?: string;
   actions?: Action[];
+  changes?: FileChanges;
 }
 
 export interface TurnStartEvent {
@@ -296,6 +308,21 @@ export interface PersistenceErrorEvent {
   errorMessage?: string;
 }
 
+export interface ChangesChangedEvent {
+  type: 'changes_changed';
+  totals: ChangesTotals;
+  paths: string[];
+  record?: string;
+}
+
+export interface RewoundEvent {
+  type: 'rewound';
+  id: string;
+  files: number;
+  redo: boolean;
+  conversation: boolean;
+}
+
 export interface ForeignBranchEvent {
   type: 'foreign_branch';
   branchId?: string;
@@ -310,6 +337,27 @@ export interface LargeSessionEvent {
   type: 'large_session';
   bytes: number;
   text: string;
+}
+
+export interface TeamStateEvent {
+  type: 'team_state';
+  state: string;
+  unsent: number;
+}
+
+export interface TeamWriterEvent {
+  type: 'team_writer';
+  sid: string;
+  device?: string;
+  owner?: string;
+}
+
+export interface TeamForkedEvent {
+  type: 'team_forked';
+  sid: string;
+  origin: string;
+  by: string;
+  at: string;
 }
 
 export interface EngineChangedEvent {
@@ -399,8 +447,13 @@ export type SessionEvent =
   | BashExecutionEndEvent
   | BackgroundChangedEvent
   | PersistenceErrorEvent
+  | ChangesChangedEvent
+  | RewoundEvent
   | ForeignBranchEvent
   | LargeSessionEvent
+  | TeamStateEvent
+  | TeamWriterEvent
+  | TeamForkedEvent
   | EngineChangedEvent
   | QuestionAskedEvent
   | QuestionGoneEvent
@@ -432,12 +485,14 @@ export interface ResumeArgs {
   cwd?: string;
   /** What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail. */
   onRunning?: string;
-  /** The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user. */
+  /** The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI; or a session of the team store: its ID there, an ID, an ID prefix or a title. Default: ask the user. */
   target?: string;
-  /** Where to search: folder or all. Default: the folder first, then all folders. */
+  /** Where to search: folder, all or team. Default: the folder first, then all folders, then the team store. */
   scope?: string;
   /** What to do with a session of another project: ask, fork, open or fail. Default: ask. */
   onOtherProject?: string;
+  /** What to do with a session of the team store that another user writes: ask, read, fork, wait, take or fail. Default: ask. A client that cannot ask gets the busy error. */
+  onBusy?: string;
   /** If the target is a path to a missing file, create a new session there. */
   create?: boolean;
 }
@@ -453,6 +508,10 @@ export interface ResumeResult {
   summary: ResumeSummary;
   /** Problems of the file, which were worked around. */
   repairs: Problem[] | null;
+  /** What was brought from the team store; absent if nothing was. */
+  pulled?: Pulled | null;
+  /** With onBusy read: the address of the session's read-only document, as of xcsh.team.follow. The live session is the same as before. */
+  following?: string;
   /** The fields of the result and of session that are null, absent or empty because the session is still being read. Only clients with the initialization option lateValues get such a result; xcsh/sessionState has the rest. */
   pending?: string[];
 }
@@ -522,6 +581,8 @@ export interface ExportResult {
   opened?: boolean;
   /** For agentBase: the number of omitted items by kind, because the format cannot represent them. */
   losses?: Record<string, number>;
+  /** For agentBase: agent-base can resume the session by name, but lists it only after its index is rebuilt. note says so for a user of an editor. */
+  unlisted?: boolean;
   /** A message for the user. */
   note?: string;
 }
@@ -594,7 +655,7 @@ export interface TranscriptResult {
 export interface ListArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** folder or all. Default: folder. */
+  /** folder, all, or team: the folder and the sessions of its project in the team store. Default: folder. */
   scope?: string;
   /** Words that a session must all contain, in its title, prompts, answers, ID or path. */
   query?: string;
@@ -663,6 +724,8 @@ export interface InfoResult {
   snippet?: Snippet | null;
   /** The entry of the message that the snippet is from; absent if it is from no message. */
   entryId?: string;
+  /** The session in the team store; absent if it is not there, or no store is set up. */
+  team?: Team | null;
   /** The user's description of the session. */
   description?: string;
   /** The provider of the last selected or answering model on the active branch. */
@@ -677,6 +740,8 @@ export interface InfoResult {
   messageCount: number;
   /** Messages by role, on the active branch. */
   counts: Record<string, number>;
+  /** The recorded changes of files. */
+  changes: ChangesSize;
 }
 
 export interface ExistsResult {
@@ -865,6 +930,8 @@ export interface BranchResult {
   session: SessionState;
   /** The text of the prompt, if the entry is one. */
   editorText?: string | null;
+  /** The number of files that the session changed since the entry. They stay as they are; xcsh.rewind undoes these changes. */
+  changesLeft: number;
 }
 
 export interface ChooseBranchArgs {
@@ -883,6 +950,160 @@ export interface ChooseBranchResult {
   /** The hook that prevented it, if changed is false. */
   cancelledBy?: string;
   session: SessionState;
+}
+
+export interface ChangesArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
+  source?: string;
+  /** turn for the newest turn, session, or the entry of a prompt: the changes since then. Default: turn. */
+  since?: string;
+  /** Only files with changes that were not reviewed yet. */
+  pending?: boolean;
+  /** Only this file: an absolute path, or one relative to the folder. */
+  path?: string;
+  /** Include the hunks. Default: true with path, else false. */
+  hunks?: boolean | null;
+  /** Also show the changes with their hunks as a read-only document in the editor. Default: false. */
+  show?: boolean;
+}
+
+export interface ChangesResult {
+  sessionId: string;
+  /** session, or the entry of the prompt from which the changes start. */
+  since: string;
+  /** The prompt of the turn. */
+  promptId?: string;
+  /** Whether no change is known to be missing; see limits. */
+  complete: boolean;
+  /** Changes that could not be recorded. */
+  limits: ChangesLimit[] | null;
+  totals: ChangesTotals;
+  /** The changed files, by path. */
+  files: ChangedFile[] | null;
+  /** Earlier rewinds, the newest first. */
+  rewinds: PastRewind[] | null;
+  /** Whether a rewind was interrupted and is not completed yet. The next command that changes the session completes it. */
+  interrupted: boolean;
+  /** The number of the newest event that this result includes; 0 if the session is not live. */
+  seq: number;
+  /** patch: there are no records; the changes are from the results of tool calls, and commands are missing. */
+  source?: string;
+}
+
+export interface ChangeArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
+  source?: string;
+  /** The file: an absolute path, or one relative to the folder. */
+  path: string;
+  /** base: the present text without the changes that were not reviewed; before or after: the states that a record names. Default: base. */
+  side?: string;
+  /** The record, for before and after. Default: the oldest for before and the newest for after. */
+  record?: string;
+}
+
+export interface ChangeResult {
+  /** The text; absent if there is no file, or if it is binary. */
+  text?: string | null;
+  /** The hash of the content, absent if there is no file. */
+  sha256?: string;
+  /** The size of the content in bytes. */
+  size: number;
+  /** The content is not text. */
+  binary: boolean;
+  /** The permission bits. */
+  mode?: number;
+}
+
+export interface RewindArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** A prompt: undo all changes since before it. */
+  before?: string | null;
+  /** An entry: undo all changes after it. */
+  to?: string | null;
+  /** Undo the changes of these records. */
+  records?: string[];
+  /** Undo the changes of this tool call. */
+  toolCallId?: string;
+  /** Undo these hunks of xcsh.changes. */
+  hunks?: HunkRef[];
+  /** Undo the changes of these files that were not reviewed yet. */
+  paths?: string[];
+  /** Undo the rewind with this ID; an empty string is the newest one. */
+  redo?: string | null;
+  /** With before or to: also move the conversation there. Default: false. */
+  conversation?: boolean;
+  /** Leave these files as they are. */
+  except?: string[];
+  /** Also undo changes of commands that moved HEAD. The commits stay. */
+  acrossHead?: boolean;
+  /** true: only return the plan. false without planToken: make a plan and carry it out unless it has conflicts. Default: true without planToken. */
+  dryRun?: boolean | null;
+  /** The planToken of the plan to carry out. */
+  planToken?: string;
+  /** With conversation: a summary of the abandoned branch, as in xcsh.branch. */
+  summary?: string;
+  /** With conversation: let the model write the summary. */
+  summarize?: boolean;
+  /** The focus of the model's summary. */
+  instructions?: string;
+}
+
+export interface RewindResult {
+  /** What happens to each file. */
+  plan?: RewindPath[];
+  /** The records that are undone, the newest first. */
+  records?: string[];
+  /** How many prompts the conversation goes back. */
+  prompts?: number;
+  /** Whether the conversation moves, too. */
+  conversation?: boolean;
+  /** Whether HEAD has moved since the changes. */
+  head?: RewindHead | null;
+  /** Changes that could not be recorded and therefore stay. */
+  limits?: ChangesLimit[];
+  /** The number of files that cannot be undone. */
+  conflicts?: number;
+  /** Pass it to xcsh.rewind to carry out this plan; empty if there are conflicts. */
+  planToken?: string | null;
+  /** Whether the plan was carried out; absent in a plan. */
+  rewound?: boolean | null;
+  /** The hook that cancelled the rewind. */
+  cancelledBy?: string;
+  /** The entry of the rewind, for redo. */
+  id?: string;
+  /** The number of files that were changed. */
+  files?: number;
+  /** The files that changed in the editor but were not saved. */
+  unsaved?: string[];
+  /** The text of the prompt, if the conversation moved before one. */
+  editorText?: string;
+  /** The new leaf. */
+  leafId?: string;
+  /** Commits that the commands made; they stay. */
+  commits?: string[];
+}
+
+export interface KeepArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The hunks of xcsh.changes to keep. */
+  hunks?: HunkRef[];
+  /** The files to keep as they are. */
+  paths?: string[];
+  /** Keep all changes of the session. */
+  all?: boolean;
+}
+
+export interface KeepResult {
+  /** The number of kept hunks. */
+  kept: number;
+  /** The number of hunks that are left to review. */
+  pending: number;
 }
 
 export interface LabelArgs {
@@ -1485,6 +1706,8 @@ export interface Snapshot {
   background: BackgroundCommand[] | null;
   /** The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch, or of the user's later change in oh-my-pi. */
   todos?: unknown;
+  /** The changes of files; absent if the session has recorded none. */
+  changes?: SnapshotChanges | null;
   contextUsage: ContextUsage;
   seq: number;
   /** The fields that are null or absent because the session is still being read, beside those of state. */
@@ -1565,6 +1788,127 @@ export interface ImportResult {
   resumed?: ResumeResult | null;
 }
 
+export interface TeamShareArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** new: conversations from now on. all: the older ones, too. session: only one. off: send nothing more. Default: new. */
+  scope?: string;
+  /** The session for the scope session, or the one to send no more of with off: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: with session, the folder's live session; with off, the project. */
+  source?: string;
+  /** Who can read them: team or me. Default: team. */
+  visible?: string;
+  /** The team that can read them. Default: the user's only team. */
+  team?: string;
+  /** The name of a project without a git remote. Default: its name before. */
+  name?: string;
+  /** The planToken of the plan to carry out. */
+  planToken?: string;
+}
+
+export interface TeamShareResult {
+  /** Host and database of the store. */
+  server?: string;
+  /** The login role. */
+  user?: string;
+  /** verified, socket, local or insecure. */
+  tls?: string;
+  team?: string;
+  /** The key of the project, which is the same on every machine. */
+  project?: string;
+  /** How many people of the team can read them. */
+  readers?: number;
+  /** How many conversations that exist already would be sent. */
+  sessions?: number;
+  /** Their size in bytes. */
+  bytes?: number;
+  /** How many conversations that exist already would stay here. */
+  older?: number;
+  /** How many texts that look like secrets would be replaced in them, by kind. */
+  redacted?: Record<string, number>;
+  /** The kinds and places of some of these texts, without the texts. */
+  examples?: string[];
+  /** The question for the user, in plain words. */
+  text?: string;
+  /** Pass it to xcsh.team.share to carry out this plan. */
+  planToken?: string;
+  /** The scope that was set. Absent in a plan, which changes nothing. */
+  shared?: string;
+}
+
+export interface TeamFollowArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
+  source?: string;
+  /** End it. The document stays as it is. */
+  stop?: boolean;
+}
+
+export interface TeamFollowResult {
+  /** The address of the document, with the scheme xcsh-team; workspace/textDocumentContent returns its text. */
+  uri: string;
+}
+
+export interface TeamUnshareArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The session: an ID, an ID prefix, a title, its ID in the store, a file name, a path or a file: URI. Default: ask the user. */
+  source?: string;
+  /** Must be true to remove the session. Default: ask the user. */
+  confirm?: boolean | null;
+}
+
+export interface TeamUnshareResult {
+  /** The argument for xcsh.team.undelete. */
+  sid: string;
+}
+
+export interface TeamUndeleteArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The session's ID in the store, as xcsh.team.unshare returned it. */
+  sid: string;
+}
+
+export interface TeamUndeleteResult {
+}
+
+export interface TeamTakeArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
+  source?: string;
+  /** Take it even while another device writes. Lines that it writes later become a fork. */
+  force?: boolean;
+}
+
+export interface TeamTakeResult {
+  /** A number that grows with each change of the writer. */
+  fence: number;
+}
+
+export interface TeamStatusArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+}
+
+export interface TeamStatus {
+  /** off, ok, offline or refused. */
+  state: string;
+  server?: string;
+  user?: string;
+  /** verified, socket, local or insecure. */
+  tls?: string;
+  unsentSessions: number;
+  unsentBytes: number;
+  /** The time of the first change that is not sent, in ISO 8601. */
+  since?: string;
+  /** One sentence. */
+  problem?: string;
+  /** The kind of the problem. */
+  kind?: ErrorKind;
+}
+
 export interface EventParams {
   cwd: string;
   sessionId: string;
@@ -1626,6 +1970,11 @@ export interface BeforeCompactParams {
   customInstructions?: string;
   firstKeptEntryId?: string;
   tokensBefore?: number;
+}
+
+export interface BeforeRewindParams {
+  cwd: string;
+  plan: RewindPlan;
 }
 
 export interface SaveParams {
@@ -1782,6 +2131,13 @@ export interface KeysChangedParams {
   providers: string[] | null;
 }
 
+export interface FileChanges {
+  files: number;
+  added: number;
+  removed: number;
+  limits: string[] | null;
+}
+
 export interface Action {
   title: string;
   command: string;
@@ -1808,6 +2164,13 @@ export interface BackgroundCommand {
   command: string;
   /** Unix time in milliseconds. */
   startedAt: number;
+}
+
+export interface ChangesTotals {
+  files: number;
+  added: number;
+  removed: number;
+  pending: number;
 }
 
 export interface Message {
@@ -1842,6 +2205,10 @@ export interface Problem {
   entryId?: string;
   message: string;
   lost?: boolean;
+}
+
+export interface Pulled {
+  bytes: number;
 }
 
 export interface Replaced {
@@ -1887,6 +2254,8 @@ export interface SessionInfo {
   snippet?: Snippet | null;
   /** The entry of the message that the snippet is from; absent if it is from no message. */
   entryId?: string;
+  /** The session in the team store; absent if it is not there, or no store is set up. */
+  team?: Team | null;
 }
 
 export interface RecentInfo {
@@ -1902,6 +2271,36 @@ export interface Snippet {
   text: string;
   /** The matches: the start and the end of each, in UTF-16 units, in order. */
   ranges: number[][] | null;
+}
+
+export interface Team {
+  /** Its id in the store; a target of xcsh.resume. */
+  sid: string;
+  /** The user who sent it first. */
+  owner: string;
+  /** 0, or the number of a fork that has the same id in its header. */
+  variant: number;
+  /** Who can read it: team or me. */
+  visible: string;
+  /** The device that writes at the moment. */
+  writer?: string;
+  /** How long no other device can write, in milliseconds. */
+  writerLeftMs?: number;
+  /** Bytes of the file that are not in the store yet. */
+  unsent?: number;
+  /** Bytes of the store that are not in the file. */
+  newer?: number;
+  /** There is no file of the session on this machine; path is empty. xcsh.resume pulls it. */
+  remote?: boolean;
+  /** It is in the trash of the store. */
+  deleted?: boolean;
+}
+
+export interface ChangesSize {
+  /** The number of recorded changes of files. */
+  records: number;
+  /** The size of the stored contents on disk, in bytes. */
+  bytes: number;
 }
 
 export interface Queued {
@@ -1978,6 +2377,60 @@ export interface TreeNode {
   count?: number;
   /** With fold: the last entry of the run. */
   lastId?: string;
+}
+
+export interface ChangesLimit {
+  kind: string;
+  records: string[] | null;
+  text: string;
+}
+
+export interface ChangedFile {
+  path: string;
+  from?: string;
+  status: string;
+  added: number;
+  removed: number;
+  pending: number;
+  kept: number;
+  binary: boolean;
+  records: string[] | null;
+  rewindable: boolean;
+  reason?: string;
+  text?: string;
+  buffer?: boolean;
+  base?: string;
+  hunks?: ChangedHunk[];
+}
+
+export interface PastRewind {
+  id: string;
+  timestamp: string;
+  files: number;
+  redoable: boolean;
+}
+
+export interface HunkRef {
+  path: string;
+  hunk: string;
+}
+
+export interface RewindPath {
+  path: string;
+  action: string;
+  added?: number;
+  removed?: number;
+  buffer?: boolean;
+  by?: string[];
+  yours?: ChangedLines[];
+  reason?: string;
+  text?: string;
+  places?: ChangedLines[];
+  hint?: string;
+}
+
+export interface RewindHead {
+  moved: boolean;
 }
 
 export interface Named {
@@ -2393,6 +2846,12 @@ export interface Question {
   until?: number;
 }
 
+export interface SnapshotChanges {
+  totals: ChangesTotals;
+  /** Whether a rewind was interrupted and is not completed yet. */
+  interrupted: boolean;
+}
+
 export interface ContextUsage {
   /** Estimated tokens of the context. */
   tokens: number;
@@ -2442,6 +2901,12 @@ export interface HookCompaction {
   firstKeptEntryId?: string;
   tokensBefore?: number;
   details?: unknown;
+}
+
+export interface RewindPlan {
+  files: number;
+  conflicts: number;
+  conversation: boolean;
 }
 
 export interface AttachmentRange {
@@ -2555,6 +3020,24 @@ export interface SummaryFacts {
   counts: Record<string, number>;
   /** The beginning of the first prompt, on one line. */
   firstTopic?: string;
+}
+
+export interface ChangedHunk {
+  hunk: string;
+  oldStart: number;
+  oldLines: number;
+  newStart: number;
+  newLines: number;
+  text: string;
+  mixed: boolean;
+  record?: string;
+  toolCallId?: string;
+  state: string;
+}
+
+export interface ChangedLines {
+  start: number;
+  end: number;
 }
 
 export interface UsageCost {

@@ -34,6 +34,26 @@ function M.save(uri, version)
   return { saved = true }
 end
 
+---Loads a file for the server, which then gets its text, without showing it.
+---@param uri string
+---@return boolean
+function M.load(uri)
+  local path = vim.startswith(uri, 'file:') and vim.uri_to_fname(uri) or ''
+  if path == '' or vim.fn.filereadable(path) == 0 then
+    return false
+  end
+  local bufnr = vim.uri_to_bufnr(uri)
+  local hidden = require('xcsh.looking').release(bufnr)
+  if not pcall(vim.fn.bufload, bufnr) or not vim.api.nvim_buf_is_loaded(bufnr) then
+    return false
+  end
+  vim.bo[bufnr].buflisted = true
+  if hidden then
+    require('xcsh.client').attach(bufnr)
+  end
+  return true
+end
+
 ---@param bufnr integer
 local function reloads(bufnr)
   local own = vim.bo[bufnr].autoread -- nil if the global value applies
@@ -45,7 +65,9 @@ end
 function M.reload()
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
     local is_file = vim.api.nvim_buf_is_loaded(bufnr) and vim.bo[bufnr].buftype == ''
-    if is_file and not vim.bo[bufnr].modified and reloads(bufnr) then
+    -- Neovim reports a file that is gone as an error; its buffer stays.
+    local is_there = is_file and vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr))
+    if is_there and not vim.bo[bufnr].modified and reloads(bufnr) then
       pcall(vim.cmd, 'silent! checktime ' .. bufnr)
     end
   end
@@ -57,7 +79,8 @@ local quiet = { read = true, ls = true, find = true, grep = true }
 ---@param params xcsh.Event
 function M.follow(params)
   local event = params.event
-  if event.type == 'bash_execution_end' or event.type == 'agent_end' then
+  local ended = event.type == 'bash_execution_end' or event.type == 'agent_end'
+  if ended or event.type == 'rewound' then
     M.reload()
   elseif event.type == 'tool_execution_end' and not quiet[event.toolName] then
     M.reload()

@@ -5,6 +5,7 @@ local approvals = require('xcsh.approvals')
 local config = require('xcsh.config')
 local engine = require('xcsh.engine')
 local looking = require('xcsh.looking')
+local outbox = require('xcsh.outbox')
 local questions = require('xcsh.questions')
 local requests = require('xcsh.requests')
 local turns = require('xcsh.turns')
@@ -68,7 +69,7 @@ local flushed = {}
 ---Sends the user's changes, which Neovim otherwise holds back for 150 ms, so that the server gets
 ---them before the next message: an approval, for example, is for the text that the user has seen. A
 ---request about a buffer sends its changes; the answer is not needed.
-local function flush()
+function M.flush()
   local client = current()
   for bufnr in pairs(client and client.attached_buffers or {}) do
     local tick = vim.api.nvim_buf_is_loaded(bufnr) and vim.api.nvim_buf_get_changedtick(bufnr)
@@ -86,11 +87,13 @@ local function fail(problem)
   local callbacks, unanswered = waiting, running
   local restart = ready and not stopping and vim.uv.hrtime() - ready_at > M.min_life
   waiting, running, ready, stopping, flushed = {}, {}, false, false, {}
+  require('xcsh.changes.pending').forget()
   turns.forget()
   approvals.forget()
   questions.forget()
   require('xcsh.choices').forget()
   engine.forget()
+  require('xcsh.team').forget()
   for _, callback in ipairs(callbacks) do
     callback(problem)
   end
@@ -123,24 +126,29 @@ local handlers = {
   ['window/showMessageRequest'] = requests.question,
   ['window/showMessage'] = requests.message,
   ['window/showDocument'] = requests.document,
+  ['workspace/textDocumentContent/refresh'] = function(err, params)
+    return require('xcsh.team.follow').on_refresh(err, params)
+  end,
   ['xcsh/beforeSwitch'] = agree,
   ['xcsh/beforeFork'] = agree,
   ['xcsh/beforeTree'] = agree,
   ['xcsh/beforeCompact'] = agree,
+  ['xcsh/beforeRewind'] = agree,
   ['xcsh/approve'] = function(_, params)
     local answer = approvals.ask(params)
-    flush()
+    M.flush()
     return answer
   end,
   ['xcsh/sessionChanged'] = function(err, params)
     engine.learn(params.cwd, params)
+    require('xcsh.changes.pending').follow(params)
     tell_listeners('notification', params)
     tell_session(err, params)
   end,
   ['xcsh/sessionState'] = function(err, params)
     engine.learn(params.cwd, params)
     tell_listeners('read', params)
-    require('xcsh.view').read(params)
+    require('xcsh.results').read(params)
     tell_state(err, params)
   end,
   ['xcsh/modelsChanged'] = function()
@@ -155,8 +163,10 @@ local handlers = {
     end
     engine.follow(params)
     require('xcsh.buffers').follow(params)
+    require('xcsh.changes.pending').follow(params)
     questions.follow(params)
     require('xcsh.choices').follow(params)
+    require('xcsh.team').follow(params)
     tell_listeners('notification', params)
     -- Users' autocommands run last, because they may fail.
     turns.follow(params)
@@ -205,7 +215,7 @@ end
 ---Attaches the buffers that the server needs: files in its folders, whose unsaved text takes
 ---precedence over the disk, and session files.
 ---@param bufnr integer
-local function attach(bufnr)
+function M.attach(bufnr)
   local client = current()
   local path = vim.api.nvim_buf_get_name(bufnr)
   if not client or not vim.api.nvim_buf_is_loaded(bufnr) or looking.is_hidden(bufnr) then
@@ -227,7 +237,7 @@ end
 
 local function attach_all()
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
-    attach(bufnr)
+    M.attach(bufnr)
   end
 end
 
@@ -260,14 +270,14 @@ local function on_init()
   vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile', 'BufFilePost' }, {
     group = group,
     callback = function(event)
-      attach(event.buf)
+      M.attach(event.buf)
     end,
   })
   -- A buffer that was loaded only for a look is now the user's.
   vim.api.nvim_create_autocmd({ 'BufWinEnter', 'BufModifiedSet' }, {
     group = group,
     callback = function(event)
-      looking.seen(event.buf, attach)
+      looking.seen(event.buf, M.attach)
     end,
   })
   looking.follow()
@@ -315,9 +325,9 @@ local function server(cmd)
       end,
     })
     if type(cmd) == 'function' then
-      return cmd(own)
+      return outbox.wrap(cmd(own))
     end
-    return vim.lsp.rpc.start(cmd, own)
+    return outbox.wrap(vim.lsp.rpc.start(cmd, own))
   end
 end
 
@@ -332,12 +342,20 @@ local function start(root)
   local start_client = vim.lsp.start_client
   if has_methods then
     start_client = function(client_config)
-      return vim.lsp.start(client_config, { attach = false })
+      return vim.lsp.start(client_config, {
+        attach = false,
+        -- A client of the same name that another configuration started lacks the handlers.
+        reuse_client = function()
+          return false
+        end,
+      })
     end
   end
   -- Neovim supports versioned document edits, but does not announce that capability.
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.workspace.workspaceEdit.documentChanges = true
+  -- Only sessions of the team store are shown so; see requests.document.
+  capabilities.workspace.textDocumentContent = { dynamicRegistration = false }
   client_id = start_client({
     name = 'xcsh',
     cmd = server(cmd),
@@ -411,7 +429,7 @@ function M.execute(name, args, callback)
     end
     local client = assert(current())
     add_folder(client, root)
-    flush()
+    M.flush()
     serial = serial + 1
     local id = serial
     running[id] = callback
@@ -439,6 +457,32 @@ function M.execute(name, args, callback)
       callback({ message = 'The xcsh-ls server has stopped.' })
     end
   end)
+end
+
+---Sends a request to the running server. Without one, or if it ends, the callback is not called.
+---@param method string
+---@param params table
+---@param callback fun(err: xcsh.Error?, result: any)
+function M.request(method, params, callback)
+  local client = M.get()
+  if client then
+    call(client, 'request', method, params, callback)
+  end
+end
+
+---Starts the server if it is not running, and calls back once it is, or with the reason why not.
+---@param root string
+---@param callback fun(problem: string?)
+function M.ready(root, callback)
+  when_ready(root, callback)
+end
+
+---Reports whether the running server has a command. One of another version than the plugin may not.
+---@param name string
+function M.can(name)
+  local client = M.get()
+  local provider = client and client.server_capabilities.executeCommandProvider
+  return provider ~= nil and vim.tbl_contains(provider.commands or {}, name)
 end
 
 ---Returns the running client, for :checkhealth and users' scripts.

@@ -39,6 +39,32 @@ local first_pages = {
   ['xcsh.snapshot'] = { last = 100 },
 }
 
+---Commands that the plugin shows in its own way, unless the user gives arguments by name.
+---@type table<string, fun(text: string, cwd?: string)>
+local own = {
+  ['xcsh.changes'] = function(text, cwd)
+    require('xcsh.changes').list(text, cwd)
+  end,
+  ['xcsh.rewind'] = function(text, cwd)
+    require('xcsh.rewind').start(text, cwd)
+  end,
+  ['xcsh.keep'] = function(_, cwd)
+    require('xcsh.changes.decide').choose(cwd)
+  end,
+  ['xcsh.redo'] = function(_, cwd)
+    require('xcsh.rewind').redo(cwd)
+  end,
+  ['xcsh.team.share'] = function(text, cwd)
+    require('xcsh.team.share').start(text, cwd)
+  end,
+}
+
+---@param name string
+---@return xcsh.Command
+function M.spec(name)
+  return assert(specs[name])
+end
+
 ---@param name string
 ---@param args table<string, any>
 local function paged(name, args)
@@ -86,7 +112,7 @@ function M.run(name, args, bang, done)
         end
       else
         local idle = intent:idle()
-        view.result(name, result, bang or false, args.cwd, intent, args)
+        require('xcsh.results').show(name, result, bang or false, args.cwd, intent, args)
         if done then
           done(result, idle)
         end
@@ -173,6 +199,9 @@ local function run_with_text(name, text, bang)
   if name == 'xcsh.setKey' then
     return require('xcsh.ways').set_key(text)
   end
+  if own[name] then
+    return own[name](text)
+  end
   local args = bang and vim.deepcopy(bangs[name]) or {}
   if text ~= '' then
     if spec.arg == '' then
@@ -229,7 +258,9 @@ function M.pick(cwd)
       return spec.title
     end,
   }, function(spec)
-    if spec then
+    if spec and own[spec.name] then
+      own[spec.name]('', cwd)
+    elseif spec then
       M.run(spec.name, { cwd = cwd })
     end
   end)
@@ -242,7 +273,9 @@ function M.generic(opts)
     return require('xcsh.start').open()
   end
   local name = 'xcsh.' .. opts.fargs[1]:gsub('^xcsh%.', '')
-  if not specs[name] then
+  if name == 'xcsh.redo' then
+    return own[name]('')
+  elseif not specs[name] then
     return view.error({ message = ('Unknown command: %s'):format(opts.fargs[1]) })
   end
   local rest = vim.trim(opts.args:sub(#opts.args:match('^%s*%S+') + 1))

@@ -32,6 +32,9 @@ M.words = {
     'workspace-wider',
   },
   ['xcsh.export format'] = { 'html', 'markdown', 'text', 'jsonl', 'agent-base' },
+  ['xcsh.team.share scope'] = { 'new', 'all', 'session', 'off' },
+  ['xcsh.list scope'] = { 'folder', 'all', 'team' },
+  ['xcsh.resume scope'] = { 'folder', 'all', 'team' },
   ['scope'] = { 'folder', 'all' },
   ['streamingBehavior'] = { 'steer', 'followUp' },
 }

@@ -7,6 +7,7 @@ M.options = {}
 
 M.pickers = { 'auto', 'select', 'telescope', 'fzf-lua', 'snacks' }
 M.reviews = { 'inline', 'tab' }
+M.shows = { 'lines', 'signs', 'none' }
 M.positions = { 'right', 'left', 'bottom', 'current' }
 
 ---@param name string
@@ -25,6 +26,7 @@ function M.set(options)
   options = options or {}
   one_of('picker', options.picker, M.pickers)
   one_of('review', options.review, M.reviews)
+  one_of('changes.show', (options.changes or {}).show, M.shows)
   one_of('chat.position', (options.chat or {}).position, M.positions)
   M.options = options
 end
@@ -67,6 +69,22 @@ function M.chat()
     end,
     prompt_height = chat.prompt_height or 5,
   }
+end
+
+---@class xcsh.ChangesShown
+---@field show 'lines'|'signs'|'none'
+---@field keys table<string, string|false> by name
+
+---Returns how pending changes are shown in files, with all defaults filled in.
+---@return xcsh.ChangesShown
+function M.changes()
+  local changes = M.options.changes or {}
+  local keys = {}
+  for _, key in ipairs(require('xcsh.changes.keys').all) do
+    local own = (changes.keys or {})[key.name]
+    keys[key.name] = changes.keys ~= false and (own == nil and key.lhs or own) or false
+  end
+  return { show = changes.show or 'lines', keys = keys }
 end
 
 ---Returns the terminal ID for the server, nil if there is none.

@@ -96,11 +96,12 @@ end
 
 ---Runs a command of the server and waits for its result.
 ---@param name string
+---@param args? table
 ---@return xcsh.Error? err, table result
-local function ask(name)
+local function ask(name, args)
   local err, result
   local done = false
-  require('xcsh.client').execute(name, {}, function(...)
+  require('xcsh.client').execute(name, args or {}, function(...)
     err, result = ...
     done = true
   end)
@@ -133,6 +134,32 @@ local function check_ready()
   })
 end
 
+---Reports whether changes of files are recorded, and what waits for a review.
+local function check_changes()
+  local health, wire = vim.health, require('xcsh.wire')
+  local client = require('xcsh.client')
+  if not client.can('xcsh.changes') then
+    return health.warn('The server does not record changes of files. Update it to use :XcshRewind.')
+  end
+  local err, result = ask('xcsh.changes', { since = 'session', pending = true })
+  if err then
+    return health.warn(err.message)
+  end
+  local capture = vim.tbl_get(config.options, 'init_options', 'changes', 'capture') or 'all'
+  if capture == 'off' then
+    health.info('Changes of files are not recorded (changes.capture is "off").')
+  else
+    local totals = require('xcsh.changes.pending').words(result.totals)
+    health.ok(('Changes of files are recorded. To review in this session: %s.'):format(totals))
+  end
+  if result.interrupted == true then
+    health.warn('A rewind was interrupted. The next change completes it or undoes it.')
+  end
+  for _, limit in ipairs(wire.tbl(result.limits)) do
+    health.info(require('xcsh.text').one_line(wire.str(wire.tbl(limit).text), 400))
+  end
+end
+
 ---Lists the programs that can answer. Starts the server if it is not running.
 function M.engines()
   local health = vim.health
@@ -146,6 +173,51 @@ function M.engines()
     local usable = require('xcsh.wire').tbl(item).usable == true
     local report = usable and health.ok or health.info
     report(engines.line(item))
+  end
+end
+
+---@type table<string, fun(server: string, problem: string)>
+local store_reports = {
+  off = function(server)
+    vim.health.info(
+      server ~= '' and ('Nothing is shared with the team store %s.'):format(server)
+        or 'No team store is set up, or nothing is shared with it. See ":help :XcshTeam".'
+    )
+  end,
+  ok = function(server)
+    vim.health.ok(('The team store %s can be reached.'):format(server))
+  end,
+  offline = function(_, problem)
+    vim.health.warn(
+      problem ~= '' and problem or 'The team store cannot be reached.',
+      { 'Conversations go on here, and are sent when the store can be reached again.' }
+    )
+  end,
+  refused = function(_, problem)
+    vim.health.error(problem ~= '' and problem or 'The team store refused the connection.')
+  end,
+}
+
+---Reports whether a team store is set up and can be reached, as the server knows: it connects to
+---nothing for it.
+function M.team()
+  local wire, text = require('xcsh.wire'), require('xcsh.text')
+  if not require('xcsh.client').can('xcsh.team.status') then
+    return vim.health.info('The server does not support a team store.')
+  end
+  local err, status = ask('xcsh.team.status')
+  if err then
+    return vim.health.warn(text.one_line(err.message, 300))
+  end
+  local report = store_reports[wire.str(status.state)]
+  local problem = text.one_line(wire.str(status.problem), 400)
+  if not report then
+    return vim.health.warn('The state of the team store is unknown.')
+  end
+  report(text.one_line(wire.str(status.server), 200), problem)
+  local unsent = require('xcsh.team').count(status.unsentSessions)
+  if unsent > 0 then
+    vim.health.info(('Sessions that are not sent yet: %d.'):format(unsent))
   end
 end
 
@@ -187,8 +259,12 @@ function M.check()
   if cmd then
     check_environment(cmd)
     check_ready()
+    vim.health.start('xcsh: changes')
+    check_changes()
     vim.health.start('xcsh: engines')
     M.engines()
+    vim.health.start('xcsh: team')
+    M.team()
   end
   vim.health.start('xcsh: this editor')
   check_editor()

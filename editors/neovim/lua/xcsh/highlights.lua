@@ -21,6 +21,9 @@ M.links = {
   XcshDiffAdd = 'DiffAdd',
   XcshDiffDelete = 'DiffDelete',
   XcshDiffHunk = 'DiffText',
+  XcshChangeAdd = 'Added',
+  XcshChangeModify = 'Changed',
+  XcshChangeDelete = 'Removed',
   XcshHint = 'NonText',
 }
 

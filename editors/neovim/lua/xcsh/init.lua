@@ -40,6 +40,25 @@ function M.statusline(cwd)
   return turns and turns.statusline(root) or ''
 end
 
+---Returns what the session of a directory did to files and is not reviewed, for a statusline: for
+---example "3 to review", or "" if there is nothing.
+---@param cwd? string default: the current directory
+---@return string
+function M.changes(cwd)
+  local pending = package.loaded['xcsh.changes.pending']
+  local root = type(cwd) == 'string' and cwd or require('xcsh.config').root()
+  local count = pending and pending.count(root) or 0
+  return count > 0 and ('%d to review'):format(count) or ''
+end
+
+---Returns what of the shared sessions is not in the team store yet, for a statusline: for example
+---"team: 3 unsent" or "team: offline", or "" if nothing is shared or everything is sent.
+---@return string
+function M.team()
+  local team = package.loaded['xcsh.team']
+  return team and team.statusline() or ''
+end
+
 ---Shows the chat of a directory and puts the cursor into its prompt.
 ---@param cwd? string default: the current directory
 function M.chat(cwd)

@@ -42,8 +42,50 @@ local function buffers_of(edit)
   return bufnrs
 end
 
+---Returns why an edit cannot be made, before anything is changed: either all of it is made, or
+---nothing.
+---@param edit table
+---@return string?
+local function refusal(edit)
+  for _, change in ipairs(edit.documentChanges or {}) do
+    if change.textDocument and is_stale(change.textDocument) then
+      return 'The document has changed since. Read it again.'
+    end
+  end
+  for _, bufnr in ipairs(buffers_of(edit)) do
+    if vim.api.nvim_buf_is_loaded(bufnr) and not vim.bo[bufnr].modifiable then
+      local name = vim.fs.basename(vim.api.nvim_buf_get_name(bufnr))
+      return ("The buffer of %s cannot be modified ('nomodifiable')."):format(name)
+    end
+  end
+end
+
+---Makes an edit; on failure, the buffers are as before.
+---@param edit table
+---@param encoding string
+---@return string? problem
+local function make(edit, encoding)
+  local bufnrs, before = buffers_of(edit), {}
+  for _, bufnr in ipairs(bufnrs) do
+    before[bufnr] = vim.api.nvim_buf_get_changedtick(bufnr)
+  end
+  local ok, problem = pcall(vim.lsp.util.apply_workspace_edit, edit, encoding)
+  if ok then
+    return nil
+  end
+  for _, bufnr in ipairs(bufnrs) do
+    if vim.api.nvim_buf_get_changedtick(bufnr) ~= before[bufnr] then
+      vim.api.nvim_buf_call(bufnr, function()
+        vim.cmd('silent undo')
+      end)
+    end
+  end
+  return tostring(problem)
+end
+
 ---workspace/applyEdit: applies an edit, or returns the reason for a failure. Neovim drops an edit
----of a document that has changed since the server read it, but still reports success.
+---of a document that has changed since the server read it, but still reports success. The edit is
+---one step of undo in each buffer, and the server knows the new texts before it gets the answer.
 function M.apply_edit(_, params, ctx)
   -- Later versions print the names of edits, which the user then has to confirm.
   params.edit.changeAnnotations = nil
@@ -51,17 +93,19 @@ function M.apply_edit(_, params, ctx)
     for _, edit in ipairs(change.edits or {}) do
       edit.annotationId = nil
     end
-    if change.textDocument and is_stale(change.textDocument) then
-      return { applied = false, failureReason = 'The document has changed since. Read it again.' }
-    end
+  end
+  local problem = refusal(params.edit)
+  if problem then
+    return { applied = false, failureReason = problem }
   end
   -- Neovim's own handler prints the changes over the text that the user is reading.
   local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
-  local ok, problem
   applied.around(buffers_of(params.edit), function()
-    ok, problem = pcall(vim.lsp.util.apply_workspace_edit, params.edit, client.offset_encoding)
+    require('xcsh.outbox').together(function()
+      problem = make(params.edit, client.offset_encoding)
+    end, require('xcsh.client').flush)
   end)
-  return { applied = ok, failureReason = not ok and tostring(problem) or nil }
+  return { applied = not problem, failureReason = problem }
 end
 
 ---xcsh/save: saves a document that the agent has edited, before a command reads the file.
@@ -123,13 +167,24 @@ local function has_display()
   return desktop or is_set('DISPLAY') or is_set('WAYLAND_DISPLAY')
 end
 
----window/showDocument: a file to edit, or a page for the browser.
+---window/showDocument: a file to edit, or a page for the browser. Without the focus, the file is
+---loaded and listed, and no window shows it.
 function M.document(_, params, ctx)
   local external = params.external == true
+  if not external and params.takeFocus == false then
+    return { success = require('xcsh.buffers').load(params.uri) }
+  end
   if external and not has_display() then
     return { success = false }
   end
-  local what = external and params.uri or vim.uri_to_fname(params.uri)
+  local follow = require('xcsh.team.follow')
+  local followed = not external and follow.is_followed(params.uri)
+  if not external and not followed and not vim.startswith(params.uri, 'file:') then
+    return { success = false }
+  end
+  local what = followed and 'a session of the team'
+    or external and params.uri
+    or vim.uri_to_fname(params.uri)
   show({
     kind = 'result',
     cwd = require('xcsh.config').root(),
@@ -142,6 +197,8 @@ function M.document(_, params, ctx)
           require('xcsh.view').error({ message = problem })
         end
         return
+      elseif followed then
+        return follow.open(params.uri)
       end
       local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
       local options = { reuse_win = true, focus = true }

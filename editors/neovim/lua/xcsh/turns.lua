@@ -30,6 +30,12 @@ local function waiting(cwd)
   return count > 0 and (' · %d pending, :XcshReview'):format(count) or ''
 end
 
+---@param cwd string
+local function to_review(cwd)
+  local said = require('xcsh').changes(cwd)
+  return said ~= '' and ' · ' .. said or ''
+end
+
 ---Returns the marks of turns out of sight: one that ended in this folder since the user looked,
 ---and those that run or wait for an approval in other folders.
 ---@param cwd string
@@ -54,12 +60,13 @@ end
 function M.statusline(cwd)
   local state = known[cwd]
   if not state then
-    local said = marks(cwd)
+    local said = marks(cwd) .. to_review(cwd)
     return said ~= '' and 'xcsh' .. said or ''
   elseif state.doing then
     return M.status(cwd) .. marks(cwd)
   end
-  return (state.model and 'xcsh: ' .. state.model or 'xcsh') .. marks(cwd) .. waiting(cwd)
+  local name = state.model and 'xcsh: ' .. state.model or 'xcsh'
+  return name .. marks(cwd) .. waiting(cwd) .. to_review(cwd)
 end
 
 ---Returns what the session of a folder does or waits for, or how its last turn ended out of sight.

@@ -9,7 +9,12 @@
 ---@field register? string where :XcshDump! copies to; default: + with a clipboard, else "
 ---@field review? 'inline'|'tab' where proposed changes are shown; default inline
 ---@field picker? 'auto'|'select'|'telescope'|'fzf-lua'|'snacks' default: auto
+---@field changes? xcsh.ChangesConfig
 ---@field chat? xcsh.ChatConfig
+
+---@class (exact) xcsh.ChangesConfig
+---@field show? 'lines'|'signs'|'none' how pending changes are shown in files; default: lines
+---@field keys? table<string, string|false>|false the keys in such files by name
 
 ---@class (exact) xcsh.ChatConfig
 ---@field position? 'right'|'left'|'bottom'|'current' default: right

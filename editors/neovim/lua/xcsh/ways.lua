@@ -48,7 +48,7 @@ local function run(question, name, args)
       view.error(err)
       return finish(question, false)
     end
-    view.result(name, result, false, question.cwd, nil, args)
+    require('xcsh.results').show(name, result, false, question.cwd, nil, args)
     finish(question, true)
   end)
 end

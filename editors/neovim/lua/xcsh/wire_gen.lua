@@ -9,7 +9,7 @@
 
 ---@alias xcsh.wire.BranchChoice 'follow'|'stay'|'fork'
 
----@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'limit'|'cancelled'|'tooLarge'|'internal'
+---@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'conflict'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'limit'|'cancelled'|'tooLarge'|'offline'|'refused'|'internal'
 
 ---@alias xcsh.wire.ProviderKind 'local'|'service'|'demo'
 
@@ -25,12 +25,13 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'commands_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'large_session'|'engine_changed'|'question_asked'|'question_gone'|'engine_status'|'prefill'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'commands_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'changes_changed'|'rewound'|'foreign_branch'|'large_session'|'team_state'|'team_writer'|'team_forked'|'engine_changed'|'question_asked'|'question_gone'|'engine_status'|'prefill'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
 ---@field entryId? string
 ---@field actions? xcsh.wire.Action[]|nil
+---@field changes? xcsh.wire.FileChanges|nil
 ---@field message? xcsh.wire.StoredMessage
 ---@field toolResults? xcsh.wire.StoredMessage[]
 ---@field typed? string
@@ -60,17 +61,30 @@
 ---@field willRetry? boolean
 ---@field text? string
 ---@field running? xcsh.wire.BackgroundCommand[]|nil
+---@field totals? xcsh.wire.ChangesTotals
+---@field paths? string[]|nil
+---@field record? string
+---@field id? string
+---@field files? integer
+---@field redo? boolean
+---@field conversation? boolean
 ---@field branchId? string
 ---@field entries? integer
 ---@field program? string
 ---@field prompt? string
 ---@field bytes? integer
+---@field state? string
+---@field unsent? integer
+---@field sid? string
+---@field device? string
+---@field owner? string
+---@field origin? string
+---@field by? string
+---@field at? string
 ---@field engine? string
 ---@field version? string
----@field state? string
 ---@field message? string
 ---@field details? string
----@field id? string
 ---@field method? string
 ---@field from? string
 ---@field title? string
@@ -104,9 +118,10 @@
 ---@class xcsh.wire.ResumeArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field onRunning? string What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail.
----@field target? string The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user.
----@field scope? string Where to search: folder or all. Default: the folder first, then all folders.
+---@field target? string The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI; or a session of the team store: its ID there, an ID, an ID prefix or a title. Default: ask the user.
+---@field scope? string Where to search: folder, all or team. Default: the folder first, then all folders, then the team store.
 ---@field onOtherProject? string What to do with a session of another project: ask, fork, open or fail. Default: ask.
+---@field onBusy? string What to do with a session of the team store that another user writes: ask, read, fork, wait, take or fail. Default: ask. A client that cannot ask gets the busy error.
 ---@field create? boolean If the target is a path to a missing file, create a new session there.
 
 ---@class xcsh.wire.ResumeResult
@@ -116,6 +131,8 @@
 ---@field session xcsh.wire.SessionState
 ---@field summary xcsh.wire.ResumeSummary A summary of the conversation for the user. Models do not see it.
 ---@field repairs xcsh.wire.Problem[]|nil Problems of the file, which were worked around.
+---@field pulled? xcsh.wire.Pulled|nil What was brought from the team store; absent if nothing was.
+---@field following? string With onBusy read: the address of the session's read-only document, as of xcsh.team.follow. The live session is the same as before.
 ---@field pending? string[]|nil The fields of the result and of session that are null, absent or empty because the session is still being read. Only clients with the initialization option lateValues get such a result; xcsh/sessionState has the rest.
 
 ---@class xcsh.wire.ContinueArgs
@@ -155,6 +172,7 @@
 ---@field doubtful? xcsh.wire.Doubt[]|nil Text that may be a secret and was kept. Review it before you share the file.
 ---@field opened? boolean The client has opened the file.
 ---@field losses? table<string, integer> For agentBase: the number of omitted items by kind, because the format cannot represent them.
+---@field unlisted? boolean For agentBase: agent-base can resume the session by name, but lists it only after its index is rebuilt. note says so for a user of an editor.
 ---@field note? string A message for the user.
 
 ---@class xcsh.wire.DumpArgs
@@ -195,7 +213,7 @@
 
 ---@class xcsh.wire.ListArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
----@field scope? string folder or all. Default: folder.
+---@field scope? string folder, all, or team: the folder and the sessions of its project in the team store. Default: folder.
 ---@field query? string Words that a session must all contain, in its title, prompts, answers, ID or path.
 ---@field limit? integer The maximum number. Default: all.
 ---@field cursor? string The nextCursor of the previous page.
@@ -244,6 +262,7 @@
 ---@field match? string How it fits the query: exact, or fuzzy if it only contains something similar to a word. Absent without a query.
 ---@field snippet? xcsh.wire.Snippet|nil Why it fits the query; absent without one.
 ---@field entryId? string The entry of the message that the snippet is from; absent if it is from no message.
+---@field team? xcsh.wire.Team|nil The session in the team store; absent if it is not there, or no store is set up.
 ---@field description? string The user's description of the session.
 ---@field provider? string The provider of the last selected or answering model on the active branch.
 ---@field model? string The last selected or answering model on the active branch.
@@ -251,6 +270,7 @@
 ---@field lastActivityAt string The time of the last entry, not of the file.
 ---@field messageCount integer The number of messages on the active branch; lists count all branches.
 ---@field counts table<string, integer> Messages by role, on the active branch.
+---@field changes xcsh.wire.ChangesSize The recorded changes of files.
 
 ---@class xcsh.wire.ExistsResult
 ---@field exists boolean
@@ -359,6 +379,7 @@
 ---@class xcsh.wire.BranchResult
 ---@field session xcsh.wire.SessionState
 ---@field editorText? string|nil The text of the prompt, if the entry is one.
+---@field changesLeft integer The number of files that the session changed since the entry. They stay as they are; xcsh.rewind undoes these changes.
 
 ---@class xcsh.wire.ChooseBranchArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -370,6 +391,88 @@
 ---@field changed boolean The leaf moved, or another session is live.
 ---@field cancelledBy? string The hook that prevented it, if changed is false.
 ---@field session xcsh.wire.SessionState
+
+---@class xcsh.wire.ChangesArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field since? string turn for the newest turn, session, or the entry of a prompt: the changes since then. Default: turn.
+---@field pending? boolean Only files with changes that were not reviewed yet.
+---@field path? string Only this file: an absolute path, or one relative to the folder.
+---@field hunks? boolean|nil Include the hunks. Default: true with path, else false.
+---@field show? boolean Also show the changes with their hunks as a read-only document in the editor. Default: false.
+
+---@class xcsh.wire.ChangesResult
+---@field sessionId string
+---@field since string session, or the entry of the prompt from which the changes start.
+---@field promptId? string The prompt of the turn.
+---@field complete boolean Whether no change is known to be missing; see limits.
+---@field limits xcsh.wire.ChangesLimit[]|nil Changes that could not be recorded.
+---@field totals xcsh.wire.ChangesTotals
+---@field files xcsh.wire.ChangedFile[]|nil The changed files, by path.
+---@field rewinds xcsh.wire.PastRewind[]|nil Earlier rewinds, the newest first.
+---@field interrupted boolean Whether a rewind was interrupted and is not completed yet. The next command that changes the session completes it.
+---@field seq integer The number of the newest event that this result includes; 0 if the session is not live.
+---@field source? string patch: there are no records; the changes are from the results of tool calls, and commands are missing.
+
+---@class xcsh.wire.ChangeArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field path string The file: an absolute path, or one relative to the folder.
+---@field side? string base: the present text without the changes that were not reviewed; before or after: the states that a record names. Default: base.
+---@field record? string The record, for before and after. Default: the oldest for before and the newest for after.
+
+---@class xcsh.wire.ChangeResult
+---@field text? string|nil The text; absent if there is no file, or if it is binary.
+---@field sha256? string The hash of the content, absent if there is no file.
+---@field size integer The size of the content in bytes.
+---@field binary boolean The content is not text.
+---@field mode? integer The permission bits.
+
+---@class xcsh.wire.RewindArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field before? string|nil A prompt: undo all changes since before it.
+---@field to? string|nil An entry: undo all changes after it.
+---@field records? string[]|nil Undo the changes of these records.
+---@field toolCallId? string Undo the changes of this tool call.
+---@field hunks? xcsh.wire.HunkRef[]|nil Undo these hunks of xcsh.changes.
+---@field paths? string[]|nil Undo the changes of these files that were not reviewed yet.
+---@field redo? string|nil Undo the rewind with this ID; an empty string is the newest one.
+---@field conversation? boolean With before or to: also move the conversation there. Default: false.
+---@field except? string[]|nil Leave these files as they are.
+---@field acrossHead? boolean Also undo changes of commands that moved HEAD. The commits stay.
+---@field dryRun? boolean|nil true: only return the plan. false without planToken: make a plan and carry it out unless it has conflicts. Default: true without planToken.
+---@field planToken? string The planToken of the plan to carry out.
+---@field summary? string With conversation: a summary of the abandoned branch, as in xcsh.branch.
+---@field summarize? boolean With conversation: let the model write the summary.
+---@field instructions? string The focus of the model's summary.
+
+---@class xcsh.wire.RewindResult
+---@field plan? xcsh.wire.RewindPath[]|nil What happens to each file.
+---@field records? string[]|nil The records that are undone, the newest first.
+---@field prompts? integer How many prompts the conversation goes back.
+---@field conversation? boolean Whether the conversation moves, too.
+---@field head? xcsh.wire.RewindHead|nil Whether HEAD has moved since the changes.
+---@field limits? xcsh.wire.ChangesLimit[]|nil Changes that could not be recorded and therefore stay.
+---@field conflicts? integer The number of files that cannot be undone.
+---@field planToken? string|nil Pass it to xcsh.rewind to carry out this plan; empty if there are conflicts.
+---@field rewound? boolean|nil Whether the plan was carried out; absent in a plan.
+---@field cancelledBy? string The hook that cancelled the rewind.
+---@field id? string The entry of the rewind, for redo.
+---@field files? integer The number of files that were changed.
+---@field unsaved? string[]|nil The files that changed in the editor but were not saved.
+---@field editorText? string The text of the prompt, if the conversation moved before one.
+---@field leafId? string The new leaf.
+---@field commits? string[]|nil Commits that the commands made; they stay.
+
+---@class xcsh.wire.KeepArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field hunks? xcsh.wire.HunkRef[]|nil The hunks of xcsh.changes to keep.
+---@field paths? string[]|nil The files to keep as they are.
+---@field all? boolean Keep all changes of the session.
+
+---@class xcsh.wire.KeepResult
+---@field kept integer The number of kept hunks.
+---@field pending integer The number of hunks that are left to review.
 
 ---@class xcsh.wire.LabelArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -729,6 +832,7 @@
 ---@field questions xcsh.wire.Question[]|nil Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer.
 ---@field background xcsh.wire.BackgroundCommand[]|nil Commands that run in the background.
 ---@field todos? any The phases of the model's plan: those of the newest successful result of todo or todo_write on the branch, or of the user's later change in oh-my-pi.
+---@field changes? xcsh.wire.SnapshotChanges|nil The changes of files; absent if the session has recorded none.
 ---@field contextUsage xcsh.wire.ContextUsage
 ---@field seq integer
 ---@field pending? string[]|nil The fields that are null or absent because the session is still being read, beside those of state.
@@ -775,6 +879,75 @@
 ---@field files xcsh.wire.ImportedFile[]|nil
 ---@field lastSessionId? string The session that agent-base would resume, by agent-base's ID. Its folder is unknown.
 ---@field resumed? xcsh.wire.ResumeResult|nil The folder's live session after resume. Absent without resume.
+
+---@class xcsh.wire.TeamShareArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field scope? string new: conversations from now on. all: the older ones, too. session: only one. off: send nothing more. Default: new.
+---@field source? string The session for the scope session, or the one to send no more of with off: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: with session, the folder's live session; with off, the project.
+---@field visible? string Who can read them: team or me. Default: team.
+---@field team? string The team that can read them. Default: the user's only team.
+---@field name? string The name of a project without a git remote. Default: its name before.
+---@field planToken? string The planToken of the plan to carry out.
+
+---@class xcsh.wire.TeamShareResult
+---@field server? string Host and database of the store.
+---@field user? string The login role.
+---@field tls? string verified, socket, local or insecure.
+---@field team? string
+---@field project? string The key of the project, which is the same on every machine.
+---@field readers? integer How many people of the team can read them.
+---@field sessions? integer How many conversations that exist already would be sent.
+---@field bytes? integer Their size in bytes.
+---@field older? integer How many conversations that exist already would stay here.
+---@field redacted? table<string, integer> How many texts that look like secrets would be replaced in them, by kind.
+---@field examples? string[]|nil The kinds and places of some of these texts, without the texts.
+---@field text? string The question for the user, in plain words.
+---@field planToken? string Pass it to xcsh.team.share to carry out this plan.
+---@field shared? string The scope that was set. Absent in a plan, which changes nothing.
+
+---@class xcsh.wire.TeamFollowArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field stop? boolean End it. The document stays as it is.
+
+---@class xcsh.wire.TeamFollowResult
+---@field uri string The address of the document, with the scheme xcsh-team; workspace/textDocumentContent returns its text.
+
+---@class xcsh.wire.TeamUnshareArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a title, its ID in the store, a file name, a path or a file: URI. Default: ask the user.
+---@field confirm? boolean|nil Must be true to remove the session. Default: ask the user.
+
+---@class xcsh.wire.TeamUnshareResult
+---@field sid string The argument for xcsh.team.undelete.
+
+---@class xcsh.wire.TeamUndeleteArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field sid string The session's ID in the store, as xcsh.team.unshare returned it.
+
+---@class xcsh.wire.TeamUndeleteResult
+
+---@class xcsh.wire.TeamTakeArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field force? boolean Take it even while another device writes. Lines that it writes later become a fork.
+
+---@class xcsh.wire.TeamTakeResult
+---@field fence integer A number that grows with each change of the writer.
+
+---@class xcsh.wire.TeamStatusArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+
+---@class xcsh.wire.TeamStatus
+---@field state string off, ok, offline or refused.
+---@field server? string
+---@field user? string
+---@field tls? string verified, socket, local or insecure.
+---@field unsentSessions integer
+---@field unsentBytes integer
+---@field since? string The time of the first change that is not sent, in ISO 8601.
+---@field problem? string One sentence.
+---@field kind? xcsh.wire.ErrorKind The kind of the problem.
 
 ---@class xcsh.wire.EventParams
 ---@field cwd string
@@ -828,6 +1001,10 @@
 ---@field customInstructions? string
 ---@field firstKeptEntryId? string
 ---@field tokensBefore? integer
+
+---@class xcsh.wire.BeforeRewindParams
+---@field cwd string
+---@field plan xcsh.wire.RewindPlan
 
 ---@class xcsh.wire.SaveParams
 ---@field uri string
@@ -975,6 +1152,12 @@
 ---@class xcsh.wire.ListPart
 ---@field sessions xcsh.wire.SessionInfo[]|nil
 
+---@class xcsh.wire.FileChanges
+---@field files integer
+---@field added integer
+---@field removed integer
+---@field limits string[]|nil
+
 ---@class xcsh.wire.Action
 ---@field title string
 ---@field command string
@@ -997,6 +1180,12 @@
 ---@field command string The command line.
 ---@field startedAt integer Unix time in milliseconds.
 
+---@class xcsh.wire.ChangesTotals
+---@field files integer
+---@field added integer
+---@field removed integer
+---@field pending integer
+
 ---@class xcsh.wire.ResumeSummary
 ---@field text string
 ---@field structured xcsh.wire.SummaryFacts
@@ -1007,6 +1196,9 @@
 ---@field entryId? string
 ---@field message string
 ---@field lost? boolean
+
+---@class xcsh.wire.Pulled
+---@field bytes integer
 
 ---@class xcsh.wire.Replaced
 ---@field kind string
@@ -1043,6 +1235,7 @@
 ---@field match? string How it fits the query: exact, or fuzzy if it only contains something similar to a word. Absent without a query.
 ---@field snippet? xcsh.wire.Snippet|nil Why it fits the query; absent without one.
 ---@field entryId? string The entry of the message that the snippet is from; absent if it is from no message.
+---@field team? xcsh.wire.Team|nil The session in the team store; absent if it is not there, or no store is set up.
 
 ---@class xcsh.wire.RecentInfo
 ---@field path string
@@ -1054,6 +1247,22 @@
 ---@class xcsh.wire.Snippet
 ---@field text string The text around the matches, on one line.
 ---@field ranges integer[][]|nil The matches: the start and the end of each, in UTF-16 units, in order.
+
+---@class xcsh.wire.Team
+---@field sid string Its id in the store; a target of xcsh.resume.
+---@field owner string The user who sent it first.
+---@field variant integer 0, or the number of a fork that has the same id in its header.
+---@field visible string Who can read it: team or me.
+---@field writer? string The device that writes at the moment.
+---@field writerLeftMs? integer How long no other device can write, in milliseconds.
+---@field unsent? integer Bytes of the file that are not in the store yet.
+---@field newer? integer Bytes of the store that are not in the file.
+---@field remote? boolean There is no file of the session on this machine; path is empty. xcsh.resume pulls it.
+---@field deleted? boolean It is in the trash of the store.
+
+---@class xcsh.wire.ChangesSize
+---@field records integer The number of recorded changes of files.
+---@field bytes integer The size of the stored contents on disk, in bytes.
 
 ---@class xcsh.wire.Queued
 ---@field steering integer
@@ -1111,6 +1320,54 @@
 ---@field timestamp string
 ---@field count? integer With fold: the number of entries in the run.
 ---@field lastId? string With fold: the last entry of the run.
+
+---@class xcsh.wire.ChangesLimit
+---@field kind string
+---@field records string[]|nil
+---@field text string
+
+---@class xcsh.wire.ChangedFile
+---@field path string
+---@field from? string
+---@field status string
+---@field added integer
+---@field removed integer
+---@field pending integer
+---@field kept integer
+---@field binary boolean
+---@field records string[]|nil
+---@field rewindable boolean
+---@field reason? string
+---@field text? string
+---@field buffer? boolean
+---@field base? string
+---@field hunks? xcsh.wire.ChangedHunk[]|nil
+
+---@class xcsh.wire.PastRewind
+---@field id string
+---@field timestamp string
+---@field files integer
+---@field redoable boolean
+
+---@class xcsh.wire.HunkRef
+---@field path string
+---@field hunk string
+
+---@class xcsh.wire.RewindPath
+---@field path string
+---@field action string
+---@field added? integer
+---@field removed? integer
+---@field buffer? boolean
+---@field by? string[]|nil
+---@field yours? xcsh.wire.ChangedLines[]|nil
+---@field reason? string
+---@field text? string
+---@field places? xcsh.wire.ChangedLines[]|nil
+---@field hint? string
+
+---@class xcsh.wire.RewindHead
+---@field moved boolean
 
 ---@class xcsh.wire.Named
 ---@field id string
@@ -1391,6 +1648,10 @@
 ---@field prefill? string
 ---@field until? integer
 
+---@class xcsh.wire.SnapshotChanges
+---@field totals xcsh.wire.ChangesTotals
+---@field interrupted boolean Whether a rewind was interrupted and is not completed yet.
+
 ---@class xcsh.wire.ContextUsage
 ---@field tokens integer Estimated tokens of the context.
 ---@field contextWindow? integer
@@ -1426,6 +1687,11 @@
 ---@field firstKeptEntryId? string
 ---@field tokensBefore? integer
 ---@field details? any
+
+---@class xcsh.wire.RewindPlan
+---@field files integer
+---@field conflicts integer
+---@field conversation boolean
 
 ---@class xcsh.wire.AttachmentRange
 ---@field start xcsh.wire.AttachmentPosition
@@ -1520,6 +1786,22 @@
 ---@field model? string The last selected or answering model on the active branch.
 ---@field counts table<string, integer> Messages by role, on the active branch.
 ---@field firstTopic? string The beginning of the first prompt, on one line.
+
+---@class xcsh.wire.ChangedHunk
+---@field hunk string
+---@field oldStart integer
+---@field oldLines integer
+---@field newStart integer
+---@field newLines integer
+---@field text string
+---@field mixed boolean
+---@field record? string
+---@field toolCallId? string
+---@field state string
+
+---@class xcsh.wire.ChangedLines
+---@field start integer
+---@field end integer
 
 ---@class xcsh.wire.UsageCost
 ---@field input number

@@ -65,13 +65,21 @@ begin() {
 
 # look: the screen without what differs from run to run, or between versions of Neovim.
 look() {
-  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/; s,^(xcsh://[a-z]+) \[-\]$,\1,; s,^(xcsh-review://[^ ]+) \[-\],\1    ,'
+  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/; s,^(xcsh://[a-z]+) \[-\]$,\1,; s,^(xcsh-(review|change)://[^ ]+) \[-\],\1    ,'
 }
 
 keys() { "${tmux[@]}" send-keys "$@"; }
 
 # remote EXPR: evaluates an expression in the editor.
 remote() { "${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr "$1"; }
+
+# becomes EXPR VALUE: waits until an expression has a value in the editor, which handles keys later than they are sent.
+becomes() {
+  for _ in $(seq 200); do
+    [ "$(remote "$1")" != "$2" ] || break
+    pause
+  done
+}
 
 number=0
 passed=0
@@ -294,6 +302,7 @@ remote 'v:lua.play("gone")' >/dev/null
 keys A G o '- more'
 expect editor
 keys Escape ':wq' Enter
+becomes 'bufwinnr("xcsh://question/1")' -1
 remote 'v:lua.play("done")' >/dev/null
 remote 'v:lua.play("crash")' >/dev/null
 expect crash
@@ -303,6 +312,35 @@ keys E
 expect choices
 keys q Enter ':XcshEngines' Enter
 expect engines
+
+# What a session did: signs and replaced lines in the file, the list, a comparison, and a rewind.
+printf 'eins\nzwei\nvier\n\nfünf\nsechs\n' | sed '4d' >"$work/project/a.txt"
+printf 'new\n' >"$work/project/b.txt"
+begin changes 100 30
+expect changes-start
+keys ':XcshChat' Enter
+expect changes-chat
+remote 'v:lua.play("turn")' >/dev/null
+remote 'v:lua.play("change")' >/dev/null
+expect changes-card
+keys ':XcshChat!' Enter
+expect changes-marks
+keys gxk
+expect changes-kept
+keys ':XcshChanges' Enter
+expect changes-list
+keys ':cclose' Enter ']f'
+expect changes-compare
+keys ']f'
+becomes 'expand("%:t")' b.txt # its lines differ between versions
+keys ':tabclose' Enter ':XcshRewind' Enter
+expect rewind-prompts
+keys 1 Enter 1 Enter
+expect rewind-plan
+keys X
+expect rewind-left-out
+keys y
+expect rewind-done
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -37,6 +37,8 @@ interface Waiting {
   readonly settle: (answer: ApproveAnswer) => void;
   /** The desk asks about it. */
   onDesk: boolean;
+  /** It was shown outside the panel. */
+  notified: boolean;
 }
 
 /**
@@ -67,7 +69,7 @@ export class Approvals {
       };
       // It was answered elsewhere, so this answer does not matter.
       const cancelled = token.onCancellationRequested(() => settle({ decision: 'deny' }));
-      const waiting = { params, settle, onDesk: false };
+      const waiting = { params, settle, onDesk: false, notified: false };
       this.#waiting.set(key, waiting);
       this.#present(waiting);
     });
@@ -86,14 +88,29 @@ export class Approvals {
   }
 
   #toDesk(waiting: Waiting): void {
-    const { params, settle } = waiting;
+    const { params } = waiting;
     if (this.#waiting.get(keyOf(params.cwd, params.id)) !== waiting || waiting.onDesk) {
       return;
     }
     waiting.onDesk = true;
     this.#count();
     if (!this.desk.show(params)) {
-      void this.desk.notify(params).then((decision) => decision && settle({ decision }));
+      this.#notify(waiting);
+    }
+  }
+
+  #notify(waiting: Waiting): void {
+    const { params, settle } = waiting;
+    waiting.notified = true;
+    void this.desk.notify(params).then((decision) => decision && settle({ decision }));
+  }
+
+  /** Handles that the panel no longer shows a folder: its questions, which only the panel showed, are shown outside of it. */
+  hidden(cwd: string): void {
+    for (const waiting of this.#waiting.values()) {
+      if (waiting.onDesk && !waiting.notified && waiting.params.cwd === cwd) {
+        this.#notify(waiting);
+      }
     }
   }
 

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 
 import type { Host } from '../host';
-import type { ApproveParams, SessionEvent } from '../wire.gen';
+import { followedSid } from '../team/model';
+import type { ApproveParams, SessionEvent, SessionInfo } from '../wire.gen';
 import { reviewCodeIn } from './applyCode';
 import { Approvals } from './approvals';
 import { ApprovalDiffs } from './approvalDiffs';
@@ -76,7 +77,7 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, parts
     host.onNotification('xcsh/event', ({ event }) => firstAnswer(event)),
     host.onDidChangeStatus(({ kind }) => kind !== 'running' && (questions.clear(), approvals.clear())),
     ...commandsOf(host, panel),
-    ...openingCommands(host, opener, tabs),
+    ...openingCommands(host, panel, opener, tabs),
   );
 }
 
@@ -104,7 +105,7 @@ function commandsOf(host: Host, panel: ChatPanel): vscode.Disposable[] {
   ];
 }
 
-function openingCommands(host: Host, opener: Opener, tabs: SessionTabs): vscode.Disposable[] {
+function openingCommands(host: Host, panel: ChatPanel, opener: Opener, tabs: SessionTabs): vscode.Disposable[] {
   const register = (name: string, open: (subject: Subject) => Promise<void>): vscode.Disposable =>
     vscode.commands.registerCommand(`xcshLs.sessions.${name}`, async (given?: unknown) => {
       const subject = given as Subject | undefined;
@@ -115,9 +116,36 @@ function openingCommands(host: Host, opener: Opener, tabs: SessionTabs): vscode.
   return [
     register('open', (subject) => opener.open(subject)),
     register('openInEditor', (subject) => opener.openInEditor(subject)),
+    vscode.commands.registerCommand('xcshLs.team.follow', (given?: unknown) =>
+      followTeam(host, panel, given).catch((error: unknown) => host.showError(error)),
+    ),
     vscode.commands.registerCommand('xcshLs.chat.openInEditor', () => openLive(host, opener)),
     vscode.commands.registerCommand('xcshLs.reading.find', () => tabs.find()),
   ];
+}
+
+/** Shows a session of the team's store in the panel, to be read along. given names a line of the view, or its address. */
+async function followTeam(host: Host, panel: ChatPanel, given: unknown): Promise<void> {
+  const { cwd, uri, info } = (given ?? {}) as { cwd?: unknown; uri?: unknown; info?: SessionInfo };
+  const sid = typeof uri === 'string' ? followedSid(uri) : info?.team?.sid;
+  if (typeof cwd !== 'string' || sid === undefined) {
+    return;
+  }
+  const followed = await host.request('xcsh.team.follow', { cwd, source: sid });
+  const known = info ?? (await infoOf(host, cwd, sid));
+  const follow = { sid, owner: known?.team?.owner ?? '', device: known?.team?.writer ?? '' };
+  const named = { id: known?.id ?? '', name: known?.name ?? sid, cwd: known?.cwd ?? '', title: known?.title ?? '' };
+  await panel.preview({ info: { ...named, path: followed.uri }, cwd, state: 'followed', follow });
+}
+
+/** Returns a session of the team's store, as far as it is in the list. */
+async function infoOf(host: Host, cwd: string, sid: string): Promise<SessionInfo | undefined> {
+  try {
+    const { sessions } = await host.request('xcsh.list', { cwd, scope: 'team' });
+    return (sessions ?? []).find(({ team }) => team?.sid === sid);
+  } catch {
+    return undefined; // it is only for the name
+  }
 }
 
 /** Opens the folder's live session in an editor tab. */

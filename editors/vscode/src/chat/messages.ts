@@ -8,6 +8,7 @@ export const allowedCommands: readonly string[] = [
   'xcsh.answer',
   'xcsh.bash',
   'xcsh.branch',
+  'xcsh.changes',
   'xcsh.chooseBranch',
   'xcsh.commands',
   'xcsh.compact',
@@ -15,12 +16,14 @@ export const allowedCommands: readonly string[] = [
   'xcsh.engines',
   'xcsh.followUp',
   'xcsh.history',
+  'xcsh.keep',
   'xcsh.messages',
   'xcsh.models',
   'xcsh.prompt',
   'xcsh.providers',
   'xcsh.recent',
   'xcsh.rename',
+  'xcsh.rewind',
   'xcsh.setApproval',
   'xcsh.setModel',
   'xcsh.setThinking',
@@ -73,6 +76,7 @@ export const readingStates = [
   'elsewhere',
   'fixed',
   'restricted',
+  'followed',
 ] as const;
 export type ReadingState = (typeof readingStates)[number];
 
@@ -96,7 +100,7 @@ export interface Reading {
   name: string;
   place: 'panel' | 'tab';
   state: ReadingState;
-  by: string; // for locked: the program that has it open
+  by: string; // for locked: the program that has it open; for followed: the user who writes it, and the device
 }
 
 /** Returns the arguments of such a command that a page may choose. The window asks for a key, and the page never has one. */
@@ -167,6 +171,18 @@ export interface CodeBlock {
   fromFence: boolean;
 }
 
+/** The planned change of a file, with the fields that are shown. */
+export interface PlannedFile {
+  path: string;
+  action: string;
+  by: string[];
+  places: { start: number; end: number }[]; // lines of conflicts, from 1
+  yours: { start: number; end: number }[]; // lines of the user that stay
+}
+
+/** The maximum number of files of a plan that are shown at once. */
+export const maxPlanned = 500;
+
 /** The maximum number of paths in a question about mentioned files. */
 export const maxMentioned = 100;
 
@@ -192,6 +208,8 @@ export type FromPage =
   | ({ kind: 'openFile'; path: string } & Partial<Spot>)
   | { kind: 'openLink'; url: string }
   | { kind: 'openDiff'; path: string; patch: string; prompt?: string } // prompt: the approval that the change waits for
+  | { kind: 'review'; since: string; path?: string; records?: string[] } // shows changes: of the session or records, of all files or one
+  | { kind: 'openPlanned'; planned: PlannedFile[] } // shows the planned changes of files
   | { kind: 'copy'; text: string }
   | { kind: 'insertCode'; code: string }
   | ({ kind: 'applyCode' } & CodeBlock)
@@ -230,6 +248,7 @@ export type ToPage =
   | { kind: 'compose'; text: string; send: boolean }
   | { kind: 'focus' }
   | { kind: 'find' }
+  | { kind: 'rewind'; entryId: string } // shows the plan of a rewind to before a prompt, or to after another entry
   | { kind: 'reading'; reading: Reading; trusted: boolean } // the ways to continue changed
   | { kind: 'reveal'; entryId: string; words: string[] }; // scrolls to a message, and marks words in it
 
@@ -253,6 +272,15 @@ const isNumber = (v: unknown): v is number => typeof v === 'number' && Number.is
 const isTexts = (v: unknown, most: number): v is string[] =>
   Array.isArray(v) && v.length <= most && v.every((text) => isText(text, maxPath));
 const isOneOf = <T extends string>(list: readonly T[], v: unknown): v is T => list.includes(v as T);
+
+const isLines = (v: unknown) => isObject(v) && isNumber(v['start']) && isNumber(v['end']);
+const isPlanned = (v: unknown) =>
+  isObject(v) &&
+  isText(v['path'], maxPath) &&
+  isText(v['action'], 100) &&
+  isTexts(v['by'], 10_000) &&
+  isList(v['places'], isLines) &&
+  isList(v['yours'], isLines);
 
 const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   ready: () => true,
@@ -283,6 +311,11 @@ const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   openLink: (m) => isText(m['url'], maxPath),
   openDiff: (m) =>
     isText(m['path'], maxPath) && isText(m['patch']) && (m['prompt'] === undefined || isText(m['prompt'], maxPath)),
+  review: (m) =>
+    isText(m['since'], 100) &&
+    (m['path'] === undefined || isText(m['path'], maxPath)) &&
+    (m['records'] === undefined || isTexts(m['records'], 100_000)),
+  openPlanned: (m) => isList(m['planned'], isPlanned) && (m['planned'] as unknown[]).length <= maxPlanned,
   copy: (m) => isText(m['text']),
   insertCode: (m) => isText(m['code'], maxCode),
   applyCode: (m) =>
@@ -353,6 +386,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
   compose: (m) => isText(m['text']) && typeof m['send'] === 'boolean',
   focus: () => true,
   find: () => true,
+  rewind: (m) => isText(m['entryId'], 100),
   reading: (m) => isReading(m['reading']) && typeof m['trusted'] === 'boolean',
   reveal: (m) => isText(m['entryId'], maxPath) && isList(m['words'], (w) => isText(w, maxPath)),
 };

@@ -93,6 +93,12 @@ export class Opener {
   /** Runs the user's choice for a session that is only read. */
   async act(session: ReadSession, action: ReadingAction): Promise<void> {
     const { info, cwd } = session;
+    if (session.follow && action === 'continue') {
+      if ((await this.resume(cwd, session.follow.sid)) === 'resumed') {
+        await this.panel.show(cwd);
+      }
+      return;
+    }
     switch (action) {
       case 'continue':
       case 'retry':

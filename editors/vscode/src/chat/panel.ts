@@ -3,8 +3,10 @@ import * as vscode from 'vscode';
 import { commands } from '../commands.gen';
 import type { Host, LocalFolder } from '../host';
 import { toServerError } from '../server/errors';
+import { rewind } from '../changes/rewinding';
+import { openFileChange, openPlan, openPlanned, reviewFiles } from '../changes/opening';
 import type { ServerStatus } from '../server/status';
-import type { ApproveParams, CommandName } from '../wire.gen';
+import type { ApproveParams, CommandMap, CommandName } from '../wire.gen';
 import type { Approvals } from './approvals';
 import { ownApprovals, withoutElsewhere } from './elsewhere';
 import { Calls } from './calls';
@@ -110,6 +112,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   #toAttach: Attachment[] = [];
   #toCompose: { text: string; send: boolean } | undefined;
   #toFind = false;
+  #toRewind: string | undefined;
   #toShow: Spot | undefined;
   #preview: ReadingPage | undefined; // shown instead of the folder's live session
   readonly #calls: Calls<vscode.CancellationToken>;
@@ -192,6 +195,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
         // A hidden page is unloaded; it reports when it is ready again.
         if (!surface.visible && this.#at === surface) {
           this.#pageGone();
+          this.#hidden();
         }
       }),
     ];
@@ -203,6 +207,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       }
     });
     loadPage(webview, this.context.extensionUri);
+  }
+
+  /** The editor reports late that the page is hidden: what came meanwhile was only shown there. */
+  #hidden(): void {
+    if (this.#folder) {
+      this.approvals().hidden(this.#folder.cwd);
+      this.questions().hidden(this.#folder.cwd);
+    }
   }
 
   #focusPage(): Thenable<unknown> {
@@ -323,6 +335,18 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     return true;
   }
 
+  /** Shows the plan of a rewind to an entry, for confirmation. Returns false if the folder is not open in this window. */
+  async rewind(cwd: string, entryId: string): Promise<boolean> {
+    if (!this.host.folders.some((f) => f.cwd === cwd)) {
+      return false;
+    }
+    this.leavePreview();
+    this.#toRewind = entryId;
+    await this.focus(cwd);
+    this.#deliver();
+    return true;
+  }
+
   #deliver(): void {
     if (!this.#ready) {
       return;
@@ -333,6 +357,10 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
     if (this.#preview) {
       return; // the rest is for the live session
+    }
+    if (this.#toRewind !== undefined) {
+      this.#post({ kind: 'rewind', entryId: this.#toRewind });
+      this.#toRewind = undefined;
     }
     if (this.#toShow) {
       this.#post({ kind: 'reveal', entryId: this.#toShow.entryId, words: [...this.#toShow.words] });
@@ -372,6 +400,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
     this.#ready = false;
     this.#calls.forget();
+    this.#preview?.hidden();
   }
 
   async #receive(raw: unknown): Promise<void> {
@@ -473,6 +502,10 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
         const pending = m.prompt === undefined ? undefined : this.approvals().find(cwd, m.prompt);
         return pending ? this.openDiff(pending) : openedOf(m, cwd);
       }
+      case 'review':
+        return this.#review(cwd, m);
+      case 'openPlanned':
+        return m.planned.length === 1 && m.planned[0] ? openPlanned(cwd, m.planned[0]) : openPlan(cwd, m.planned);
       case 'openFile':
       case 'openLink':
       case 'copy':
@@ -493,11 +526,26 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
   }
 
+  /** Shows the changes of the session, or those of a turn's records, of all files or of one. */
+  async #review(cwd: string, { since, path, records }: Extract<FromPage, { kind: 'review' }>): Promise<void> {
+    const only = path === undefined ? {} : { path, hunks: false };
+    const { files } = await this.host.request('xcsh.changes', { cwd, since, ...only });
+    const chosen = (files ?? []).filter((f) => !records || f.records?.some((r) => records.includes(r)));
+    const file = path === undefined ? undefined : chosen.find((f) => f.path === path);
+    if (file) {
+      return openFileChange(cwd, file, records);
+    }
+    return reviewFiles(cwd, chosen, vscode.l10n.t('Changes by xcsh'), records);
+  }
+
   async #run(command: CommandName, args: JsonObject, token: vscode.CancellationToken): Promise<unknown> {
     if (command === 'xcsh.recent') {
       const result = await this.host.request(command, args as never, token);
       this.#recent.remember(result);
       return result;
+    }
+    if (command === 'xcsh.rewind') {
+      return rewind(this.host, args as CommandMap['xcsh.rewind']['args'], token);
     }
     if (command !== 'xcsh.snapshot') {
       return this.host.request(command, args as never, token);

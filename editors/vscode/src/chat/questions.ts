@@ -69,6 +69,11 @@ export class Questions {
     this.#count();
   }
 
+  /** Handles that the panel no longer shows a folder. */
+  hidden(cwd: string): void {
+    this.#announce(cwd);
+  }
+
   #of(cwd: string): Map<string, Question> {
     let of = this.#waiting.get(cwd);
     if (!of) {

@@ -8,6 +8,22 @@ export interface ReadSession {
   /** The directory of the folder of the window from which it is read. */
   readonly cwd: string;
   readonly state: ReadingState;
+  /** For followed: the session in the team's store. The path of info is the address of its document. */
+  readonly follow?: Followed;
+}
+
+/** A session of the team's store that is read along. */
+export interface Followed {
+  readonly sid: string;
+  /** The user who writes it, "" if unknown. */
+  readonly owner: string;
+  /** The device that writes it, "" if none does. */
+  readonly device: string;
+}
+
+/** Returns the user and the device that write a session. */
+export function writerOf({ owner, device }: Followed): string {
+  return [owner, device].filter((part) => part !== '').join(' · ');
 }
 
 /** A message to go to, and words to mark in it. */
@@ -33,8 +49,9 @@ export class Reader<Token> {
 
   /** Describes the session for the page, apart from its messages. */
   reading(place: Reading['place']): Reading {
-    const { info, state } = this.session;
-    return { path: info.path, name: info.name, place, state, by: info.lockedBy ?? '' };
+    const { info, state, follow } = this.session;
+    const by = follow ? writerOf(follow) : (info.lockedBy ?? '');
+    return { path: info.path, name: info.name, place, state, by };
   }
 
   async answer(command: CommandName, args: JsonObject, token: Token): Promise<unknown> {

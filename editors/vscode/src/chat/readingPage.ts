@@ -5,6 +5,7 @@ import { commands } from '../commands.gen';
 import type { Host } from '../host';
 import { toServerError } from '../server/errors';
 import { Calls } from './calls';
+import { Following } from './following';
 import type { FromPage, JsonObject, Reading, ReadingAction, ToPage } from './messages';
 import { Reader, type ReadSession, type Run, type Spot } from './reader';
 import { mentioned, openedOf } from './webview';
@@ -24,6 +25,7 @@ export class ReadingPage implements vscode.Disposable {
   readonly #run: Run<vscode.CancellationToken>;
   readonly #calls: Calls<vscode.CancellationToken>;
   readonly #subscription: vscode.Disposable;
+  readonly #following: Following | undefined;
   #reader: Reader<vscode.CancellationToken>;
   #seen = '';
   #over = false;
@@ -34,7 +36,11 @@ export class ReadingPage implements vscode.Disposable {
     session: ReadSession,
     private readonly at: ReadingPlace,
   ) {
-    this.#run = (command, args, token) => host.request(command, args as never, token);
+    this.#following = session.follow && new Following(host, session.cwd, session.follow.sid);
+    this.#run = async (command, args, token) => {
+      await this.#following?.begin();
+      return host.request(command, args as never, token);
+    };
     this.#reader = new Reader(session, this.#run);
     this.#calls = new Calls({
       allowed: readingCommands,
@@ -48,6 +54,7 @@ export class ReadingPage implements vscode.Disposable {
       },
     });
     this.#subscription = vscode.Disposable.from(
+      ...(this.#following ? [this.#following, ...this.#followStore()] : []),
       host.onNotification('xcsh/sessionsChanged', () => void this.#follow()),
       host.onNotification('xcsh/sessionChanged', ({ sessionId, reason, previousSessionFile }) => {
         if (sessionId === this.session.info.id) {
@@ -56,7 +63,7 @@ export class ReadingPage implements vscode.Disposable {
           this.#become('free');
         }
       }),
-      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#become('free')),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => session.follow || this.#become('free')),
     );
     void this.#state().then((state) => (this.#seen = state));
   }
@@ -65,13 +72,43 @@ export class ReadingPage implements vscode.Disposable {
     return this.#reader.session;
   }
 
+  /** Follows a session of the team's store: its messages, and who writes it. */
+  #followStore(): vscode.Disposable[] {
+    return [
+      this.host.onDidChangeContent((uri) => uri === this.session.info.path && this.#readAgain()),
+      this.host.onNotification('xcsh/event', ({ event }) => {
+        const { follow } = this.session;
+        if (follow && event.type === 'team_writer' && event.sid === follow.sid) {
+          const writer = { owner: event.owner ?? follow.owner, device: event.device ?? '' };
+          this.#show({ ...this.session, follow: { ...follow, ...writer } });
+        }
+      }),
+    ];
+  }
+
+  /** Handles that the page is not shown any more. A session of the team's store is followed again with the next page. */
+  hidden(): void {
+    this.#following?.end();
+  }
+
   /** Shows that the session can be continued now, or is. */
   #become(state: 'free' | 'live'): void {
-    if (!this.#over && state !== this.session.state) {
-      this.#reader = new Reader({ ...this.session, state }, this.#run);
-      const reading = this.#reader.reading(this.at.place);
-      this.at.post({ kind: 'reading', reading, trusted: vscode.workspace.isTrusted });
+    if (state !== this.session.state) {
+      this.#show({ ...this.session, state });
     }
+  }
+
+  #show(session: ReadSession): void {
+    if (!this.#over) {
+      this.#reader = new Reader(session, this.#run);
+      const reading = this.#reader.reading(this.at.place);
+      this.at.post({ kind: 'reading', reading, trusted: this.#trusted });
+    }
+  }
+
+  /** Whether the page offers what changes sessions. One that is only in the team's store has no file to fork. */
+  get #trusted(): boolean {
+    return vscode.workspace.isTrusted && this.session.follow === undefined;
   }
 
   /** Handles that the program that has the session ended. */
@@ -90,7 +127,7 @@ export class ReadingPage implements vscode.Disposable {
       folders: [],
       cwd: this.session.cwd,
       commands: commands.map(({ name }) => name).filter((name) => readingCommands.includes(name)),
-      trusted: vscode.workspace.isTrusted,
+      trusted: this.#trusted,
       texts: vscode.l10n.bundle ?? {},
       kept,
       reading: this.#reader.reading(this.at.place),
@@ -153,8 +190,12 @@ export class ReadingPage implements vscode.Disposable {
     const state = await this.#state();
     if (state !== this.#seen) {
       this.#seen = state;
-      this.at.post({ kind: 'read', params: { sessionId: this.session.info.id || this.session.info.path } });
+      this.#readAgain();
     }
+  }
+
+  #readAgain(): void {
+    this.at.post({ kind: 'read', params: { sessionId: this.session.info.id || this.session.info.path } });
   }
 
   async #state(): Promise<string> {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-import type { CommandName, SessionInfo } from '../wire.gen';
+import type { CommandName, SessionInfo, TeamShareArgs } from '../wire.gen';
 import type { Window } from '../window';
 import {
   askImport,
@@ -15,12 +15,14 @@ import {
 } from './choices';
 import { askElsewhere, isElsewhere } from './elsewhere';
 import { pickEngine } from './enginePick';
+import { pickPending } from './changesPick';
 import { pickEntry } from './entryPick';
 import { exportFilters, exportName } from './exporting';
 import { pickSession } from './sessionPick';
 import { pickTrust } from './trustPick';
 import { confirmedDeletion, pickTrashed } from './trashPick';
 import { addKey } from '../keys/enter';
+import { shareWithTeam } from '../team/sharing';
 import { ownSettings } from '../settings';
 import { settings } from '../window';
 
@@ -41,6 +43,8 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     // The extension asks about sessions of another project itself, with more options than yes and
     // no.
     args['onOtherProject'] ??= 'fail';
+    // And about those that another user writes.
+    args['onBusy'] ??= 'fail';
     if (args['target'] !== undefined) {
       return true;
     }
@@ -100,6 +104,21 @@ export const askers: Partial<Record<CommandName, Asker>> = {
   'xcsh.branch': async (window, args) =>
     args['entryId'] !== undefined ||
     put(args, 'entryId', await pickEntry(window, args.cwd, t('Select a message to go back to'))),
+  // The chat shows the plan and asks for confirmation.
+  'xcsh.rewind': async (window, args) => {
+    const targets = ['before', 'to', 'records', 'toolCallId', 'hunks', 'paths', 'redo'];
+    if (targets.some((name) => args[name] !== undefined)) {
+      return true;
+    }
+    const entry = await pickEntry(window, args.cwd, t('Select a message to rewind to'));
+    if (entry !== undefined) {
+      await window.rewind(args.cwd, entry);
+    }
+    return false;
+  },
+  'xcsh.keep': async (window, args) =>
+    ['hunks', 'paths', 'all'].some((name) => args[name] !== undefined) ||
+    put(args, 'paths', await pickPending(window, args.cwd)),
   'xcsh.label': async (window, args) => {
     if (
       args['entryId'] === undefined &&
@@ -123,6 +142,13 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     const share = t('Share');
     const detail = t('Anyone with the link can read all of it.');
     return (await vscode.window.showWarningMessage(t('Share this session?'), { modal: true, detail }, share)) === share;
+  },
+  // The plan is shown, and carried out if the user agrees. Another extension must not decide for the user.
+  'xcsh.team.share': async (window, args) => {
+    const { name: _name, among: _among, ...given } = args;
+    const name = typeof args.name === 'string' ? { name: args.name } : {};
+    await shareWithTeam(window, { ...(given as TeamShareArgs), ...name });
+    return false;
   },
   'xcsh.rename': async (window, args) => {
     if (args['title'] !== undefined) {

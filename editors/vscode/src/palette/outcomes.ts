@@ -2,6 +2,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 
+import { reviewFiles } from '../changes/opening';
 import { pendingOf } from '../late';
 import type { CommandMap, CommandName, SessionState } from '../wire.gen';
 import { ownSettings } from '../settings';
@@ -96,6 +97,15 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
       await vscode.commands.executeCommand('revealFileInOS', uri);
     }
   },
+  'xcsh.changes': (_window, args, result) => reviewFiles(args.cwd, result.files ?? [], t('Changes by xcsh')),
+  'xcsh.keep': (_window, _args, { kept, pending }) =>
+    brief(
+      pending === 0
+        ? t('Everything is reviewed')
+        : kept === 1
+          ? t('1 change kept, {0} to review', pending)
+          : t('{0} changes kept, {1} to review', kept, pending),
+    ),
   'xcsh.dump': dumped,
   'xcsh.share': (_window, _args, result) => shared(result),
   'xcsh.doctor': async (window, _args, result) => showReport(window, t('Session Check'), doctorReport(result, t)),
@@ -122,6 +132,10 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
           ? t("The folder's set-up is used without its servers")
           : t("The folder's set-up is not used"),
     ),
+  'xcsh.team.follow': (_window, args, { uri }) => (args['stop'] === true ? undefined : following(args.cwd, uri)),
+  'xcsh.team.take': () => brief(t('This device writes the session now')),
+  'xcsh.team.unshare': () => brief(t('Removed from the team')),
+  'xcsh.team.undelete': () => brief(t('Session restored')),
   'xcsh.setApproval': (_window, _args, result) => brief(t('Permissions: {0}', result.mode)),
   'xcsh.bash': async (window, _args, result) => {
     const show = t('Show Output');
@@ -157,7 +171,15 @@ async function openExported(uri: vscode.Uri): Promise<void> {
   await vscode.commands.executeCommand('vscode.open', uri);
 }
 
+/** Shows a session of the team's store that is read along. */
+async function following(cwd: string, uri: string): Promise<void> {
+  await vscode.commands.executeCommand('xcshLs.team.follow', { cwd, uri });
+}
+
 async function resumed(window: Window, args: Args, result: CommandMap['xcsh.resume']['result']): Promise<void> {
+  if (result.following) {
+    return following(args.cwd, result.following);
+  }
   if (refused(result.switched, result.cancelledBy)) {
     return;
   }

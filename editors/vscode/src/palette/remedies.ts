@@ -61,6 +61,9 @@ export function handlingOf(error: ServerError, command?: CommandName): Handling 
       if (isHeldElsewhere(error)) {
         return warning(['forkHere', 'tryAgain']);
       }
+      if (error.data['owner'] !== undefined) {
+        return warning(['tryAgain']); // another user writes the session
+      }
       return warning(command === 'xcsh.prompt' ? ['waitForTurn', 'stopTurn'] : ['stopTurn']);
     case 'notPersistent':
       return warning(['settings']);
@@ -84,7 +87,10 @@ export function handlingOf(error: ServerError, command?: CommandName): Handling 
     case 'stale':
     case 'outsideRoot':
     case 'limit':
+    case 'offline':
       return warning([]);
+    case 'refused':
+      return warning(['settings']);
     case 'untrusted':
       return warning(['trust']);
     case 'noServer':

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 
 import { commands } from '../commands.gen';
 import { offerWays } from '../keys/wayIn';
+import { askBusy, isWritten } from '../team/busy';
 import { toServerError, type ServerError } from '../server/errors';
 import type { CommandMap, CommandName } from '../wire.gen';
 import type { Window } from '../window';
@@ -15,6 +16,7 @@ const maxQuestions = 5;
 const slow: Partial<Record<CommandName, () => string>> = {
   'xcsh.prompt': () => vscode.l10n.t('Waiting for an answer…'),
   'xcsh.bash': () => vscode.l10n.t('Running…'),
+  'xcsh.resume': () => vscode.l10n.t('Opening the session…'),
   'xcsh.compact': () => vscode.l10n.t('Compacting the conversation…'),
   'xcsh.export': () => vscode.l10n.t('Exporting…'),
   'xcsh.branch': () => vscode.l10n.t('Going back…'),
@@ -133,6 +135,9 @@ async function untilAnswered<C extends CommandName>(
           choices: error.data['choices'],
           engine: error.text('engine'),
         });
+      } else if (command === 'xcsh.resume' && args['onBusy'] === 'fail' && isWritten(error)) {
+        args['onBusy'] = await askBusy(error);
+        answered = args['onBusy'] !== undefined;
       } else if (error.kind === 'ambiguous') {
         const field = args['target'] !== undefined ? 'target' : 'source';
         answered = await askWhich(window, args, field, error.data['candidates']);

@@ -8,6 +8,7 @@ import {
   LanguageClient,
   ResponseError,
   State,
+  TextDocumentContentRequest,
   type DynamicFeature,
   type LanguageClientOptions,
   type StaticFeature,
@@ -22,7 +23,7 @@ import type { RequestMap } from '../wire.gen';
 import { Documents, documentSelector } from './documents';
 import { logRecord } from './log';
 import { saveDocument } from './saving';
-import { canShow, isTranscript } from './showing';
+import { canShow, followScheme, isFollowed, isTranscript } from './showing';
 import { introduction, type Introduction } from './version';
 
 /** Callbacks of a connection. */
@@ -43,6 +44,8 @@ export interface ConnectionEvents {
   sense(request: SenseRequest, params: unknown): Promise<unknown>;
   /** Called before the server changes documents. Returns a function to call after the edit. */
   editing(edit: WorkspaceEdit): () => void;
+  /** The text of a document that the server makes has changed. */
+  contentChanged(uri: string): void;
   /** The server exited unexpectedly. */
   ended(): void;
 }
@@ -94,7 +97,7 @@ export class Connection {
     documents: Documents,
     settings: SettingsReader,
     logLevel: string,
-    events: ConnectionEvents,
+    private readonly events: ConnectionEvents,
   ) {
     const current = () => serverSettings(settings, vscode.workspace.isTrusted);
     const options: LanguageClientOptions = {
@@ -127,6 +130,9 @@ export class Connection {
           showDocument: (params, token, next) => {
             if (!canShow(params, vscode.env.remoteName, vscode.env.uiKind === vscode.UIKind.Web)) {
               return { success: false };
+            }
+            if (isFollowed(params)) {
+              return { success: true }; // the chat shows it
             }
             const open = () => next({ ...params, takeFocus: false }, token);
             return isTranscript(params) ? showPreview(params.uri, open) : open();
@@ -164,6 +170,12 @@ export class Connection {
   /** Starts the process. Rejects if it cannot be run or does not respond like the server. */
   async start(): Promise<Introduction> {
     await this.#client.start();
+    const documents = this.#client.getFeature(TextDocumentContentRequest.method)?.getProviders();
+    documents?.forEach(({ scheme, onDidChangeEmitter }) => {
+      if (scheme === followScheme) {
+        onDidChangeEmitter.event((uri) => this.events.contentChanged(uri.toString()));
+      }
+    });
     return introduction(this.#client.initializeResult);
   }
 

@@ -28,6 +28,7 @@ export class Server implements vscode.Disposable {
   #status: ServerStatus = { kind: 'stopped' };
   readonly #statusChanged = new vscode.EventEmitter<ServerStatus>();
   readonly #notified = new vscode.EventEmitter<{ method: string; params: unknown }>();
+  readonly #contentChanged = new vscode.EventEmitter<string>();
   readonly #documents = new Documents();
   readonly #backoff = new Backoff();
   #connection: Connection | undefined;
@@ -37,6 +38,9 @@ export class Server implements vscode.Disposable {
   #disposed = false;
 
   readonly onDidChangeStatus = this.#statusChanged.event;
+
+  /** Fires with the address of a document whose text the server makes, when that has changed. */
+  readonly onDidChangeContent = this.#contentChanged.event;
 
   /** Called before each edit by the server; the returned function is called after it. */
   editing: (edit: WorkspaceEdit) => () => void = () => () => undefined;
@@ -174,6 +178,7 @@ export class Server implements vscode.Disposable {
         context: (params) => this.context(params),
         sense: (request, params) => this.sense(request, params),
         editing: (edit) => this.editing(edit),
+        contentChanged: (uri) => this.#contentChanged.fire(uri),
         ended: () => this.#ended(connection),
       },
     );
@@ -298,5 +303,6 @@ export class Server implements vscode.Disposable {
     this.#documents.dispose();
     this.#statusChanged.dispose();
     this.#notified.dispose();
+    this.#contentChanged.dispose();
   }
 }

@@ -16,3 +16,11 @@ export function canShow({ uri, external }: Shown, remoteName: string | undefined
 export function isTranscript({ uri }: Shown): boolean {
   return /^xcsh:.*\.md$/i.test(uri);
 }
+
+/** The scheme of the documents of followed sessions of the team's store. */
+export const followScheme = 'xcsh-team';
+
+/** Reports whether a document is a followed session of the team's store, which the chat shows. */
+export function isFollowed({ uri }: Shown): boolean {
+  return uri.startsWith(`${followScheme}:`);
+}

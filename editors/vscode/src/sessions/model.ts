@@ -1,5 +1,6 @@
 import { sameDirectory } from '../folders';
 import type { Spot } from '../chat/reader';
+import type { TeamNode, TeamProblemNode, TeamSessionNode, TeamUserNode } from '../team/model';
 import type { SessionInfo, Snippet, TrashedSession } from '../wire.gen';
 
 /** A folder and its loaded sessions. */
@@ -80,7 +81,19 @@ export interface TrashedNode {
   readonly children: readonly [];
 }
 
-export type Node = FolderNode | TimeNode | SessionNode | MatchNode | SimilarNode | MoreNode | TrashNode | TrashedNode;
+export type Node =
+  | TeamNode
+  | TeamProblemNode
+  | TeamUserNode
+  | TeamSessionNode
+  | FolderNode
+  | TimeNode
+  | SessionNode
+  | MatchNode
+  | SimilarNode
+  | MoreNode
+  | TrashNode
+  | TrashedNode;
 
 /** Returns the group of deleted sessions, those deleted last first; undefined if there are none. */
 export function trashNode(sessions: readonly TrashedSession[]): TrashNode | undefined {

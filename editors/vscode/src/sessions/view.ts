@@ -7,7 +7,9 @@ import { words } from '../palette/words';
 import { toServerError } from '../server/errors';
 import { ownSettings } from '../settings';
 import type { Attention } from '../native/attention';
-import type { SessionInfo } from '../wire.gen';
+import type { SessionEvent, SessionInfo } from '../wire.gen';
+import { teamItem, teamProblemItem, teamSessionItem, teamTooltip, teamUserItem } from '../team/items';
+import { loadTeam } from '../team/list';
 import { settings, type Window } from '../window';
 import { loadTree, pageSize } from './loader';
 import type { Terminals } from '../native/terminal';
@@ -20,6 +22,9 @@ const t = vscode.l10n.t;
 
 /** How long changes are collected before the list is reloaded, in milliseconds. */
 const quietMs = 200;
+
+/** The events after which the section of the team is loaded again. */
+const changesTeam: ReadonlySet<string> = new Set<SessionEvent['type']>(['team_state', 'team_writer', 'team_forked']);
 
 /** The view of sessions: loaded when it is shown, and reloaded when the server reports changes. */
 export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Disposable {
@@ -47,6 +52,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       this.#changed,
       window.onNotification('xcsh/sessionsChanged', () => this.refresh()),
       window.onNotification('xcsh/sessionChanged', () => this.refresh()),
+      window.onNotification('xcsh/event', ({ event }) => changesTeam.has(event.type) && this.refresh()),
       window.onDidChangeStatus((status) => {
         void setContext('server', status.kind);
         // A restarted server can see other files; without a server, the view is empty.
@@ -161,18 +167,22 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     const loading = (this.#loading = new vscode.CancellationTokenSource());
     try {
       const wanted = { all: this.#all, query: this.#query, limits: this.#limits };
-      const nodes = await loadTree(this.window, wanted, loading.token);
+      const [nodes, team] = await Promise.all([
+        loadTree(this.window, wanted, loading.token),
+        loadTeam(this.window, this.#query, loading.token),
+      ]);
+      const shared = team ? [team] : [];
       const sessions = [...sessionsOf(nodes)];
-      this.#showQuery(nodes.length > 0);
+      this.#showQuery(nodes.length + shared.length > 0);
       void setContext('empty', nodes.length === 0);
       if (this.#query !== '') {
-        return nodes;
+        return [...nodes, ...shared];
       }
       if (!nodes.some(hasMore)) {
         this.attention.prune(new Set(sessions.map(({ info }) => info.id)));
       }
       const trash = await this.#trash.node(this.window, this.#all, nodes, loading.token);
-      return trash ? [...nodes, trash] : nodes;
+      return [...nodes, ...shared, ...(trash ? [trash] : [])];
     } catch (error) {
       const problem = toServerError(error);
       if (loading.token.isCancellationRequested) {
@@ -250,6 +260,14 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
         item.command = { command: 'xcshLs.sessions.more', title: t('More…'), arguments: [node.cwd] };
         return item;
       }
+      case 'team':
+        return teamItem(node);
+      case 'teamProblem':
+        return teamProblemItem(node);
+      case 'teamUser':
+        return teamUserItem(node);
+      case 'teamSession':
+        return teamSessionItem(node);
       case 'trash':
         return trashItem(node);
       case 'trashed':
@@ -261,6 +279,8 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   resolveTreeItem(item: vscode.TreeItem, node: Node): vscode.TreeItem {
     if (node.kind === 'session') {
       item.tooltip = tooltip(node);
+    } else if (node.kind === 'teamSession') {
+      item.tooltip = teamTooltip(node);
     }
     return item;
   }

@@ -92,6 +92,7 @@ export class Editor extends Place {
     this.options.sessions?.(this);
     await this.options.begin?.(this);
     cpSync(this.stage.extensions, this.extensions, { recursive: true });
+    this.options.installed?.(this);
     this.port = await freePort();
     const trusting = settings['security.workspace.trust.enabled'] ? [] : ['--disable-workspace-trust'];
     this.log = '';
@@ -308,6 +309,10 @@ export class Editor extends Place {
   /** Waits for a message and presses one of its buttons. */
   async notified(text, button) {
     const item = this.notification(text);
+    // The editor hides a message after some seconds, which pass on a busy machine; the bell shows it again.
+    await item
+      .waitFor({ state: 'visible', timeout: 10_000 })
+      .catch(() => this.page.locator('[id="status.notifications"]').click());
     await item.waitFor({ state: 'visible' });
     if (button) {
       await item.hover();

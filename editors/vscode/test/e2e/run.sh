@@ -6,6 +6,7 @@
 #   XCSH_LS      the server to package; default: built from this tree
 #   ENGINE_DOUBLE  the double of pi; default: built from this tree
 #   REQUIRE_ALL  fails instead of skipping scenarios that need a program which is not installed
+#   PART         1/2 and 2/2 are each half of the scenarios, to run them side by side
 #   ROUNDS       how often each scenario runs; default 1
 #   SCREENSHOTS  directory for screenshots; default: none but those of failures, in a
 #                temporary directory that is named

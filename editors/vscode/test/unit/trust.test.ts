@@ -23,6 +23,8 @@ test('restricted mode allows exactly the commands that read sessions or write on
     [
       'xcsh.artifact',
       'xcsh.artifacts',
+      'xcsh.change',
+      'xcsh.changes',
       'xcsh.commandsList',
       'xcsh.context',
       'xcsh.doctor',
@@ -42,6 +44,8 @@ test('restricted mode allows exactly the commands that read sessions or write on
       'xcsh.snapshot',
       'xcsh.state',
       'xcsh.stats',
+      'xcsh.team.follow',
+      'xcsh.team.status',
       'xcsh.transcript',
       'xcsh.trash',
       'xcsh.tree',

@@ -6,11 +6,13 @@ import english from '../../l10n/bundle.l10n.json';
 import type { FoundReference, FromPage, JsonObject, ToPage } from '../../src/chat/messages';
 import { fromPage, readingStates } from '../../src/chat/messages';
 import { inPseudo } from './pseudo';
+import { PlayedChanges } from './changes';
 import { answer, answering, saying, text, user } from './script';
 import { scenes } from './scenes';
 import { PlayedSession } from './session';
 import { treePage, type TreeEntry } from './tree';
 import { setTheme } from './themes';
+import type { AgentEvent } from './script';
 
 const options = new URLSearchParams(location.hash.slice(1));
 const marked = Object.fromEntries(Object.keys(english).map((text) => [text, `⟦${text}⟧`]));
@@ -30,6 +32,9 @@ const commands = [
   'xcsh.branch',
   'xcsh.models',
   'xcsh.providers',
+  'xcsh.changes',
+  'xcsh.rewind',
+  'xcsh.keep',
 ];
 
 const names = [
@@ -63,10 +68,12 @@ class Harness {
   readonly received: FromPage[] = [];
   readonly refused: unknown[] = [];
   session: PlayedSession;
+  readonly changes: PlayedChanges;
   ready = false;
   held = false; // delayed answers to snapshot requests
   heldPrompts = false; // delayed answers to prompts
   heldPages = false; // delayed answers to requests of messages
+  heldReferences = false; // delayed answers to requests of references
   private waiting: (() => void)[] = [];
   private readonly queued: string[] = [];
   failing: Record<string, { message: string; kind: string; data?: JsonObject }> = {};
@@ -76,6 +83,7 @@ class Harness {
 
   constructor() {
     this.session = new PlayedSession('s1', cwd, (t) => this.ready && this.post({ kind: t.of, params: t.params }));
+    this.changes = new PlayedChanges((event) => this.session.emit(event as AgentEvent));
   }
 
   post(m: ToPage): void {
@@ -112,6 +120,7 @@ class Harness {
   release(): void {
     this.held = false;
     this.heldPages = false;
+    this.heldReferences = false;
     for (const f of this.waiting.splice(0)) f();
   }
 
@@ -123,7 +132,11 @@ class Harness {
     if (m.kind === 'call') this.run(m.id, m.command, m.args);
     if (m.kind === 'findMentioned')
       this.post({ kind: 'answer', id: m.id, result: m.paths.map((path) => this.existing.includes(path)) });
-    if (m.kind === 'findReferences') this.post({ kind: 'answer', id: m.id, result: found(m.query) });
+    if (m.kind === 'findReferences') {
+      const reply = () => this.post({ kind: 'answer', id: m.id, result: found(m.query) });
+      if (this.heldReferences) this.waiting.push(reply);
+      else reply();
+    }
     if (m.kind === 'knownPaths')
       this.post({ kind: 'answer', id: m.id, result: m.names.filter((name) => names.includes(name)) });
     if (m.kind === 'decide') {
@@ -176,6 +189,14 @@ class Harness {
       case 'xcsh.branch':
         this.session.changed('tree');
         return done({ session: this.session.state() });
+      case 'xcsh.changes':
+        return done(this.changes.changes(args));
+      case 'xcsh.keep':
+        return done(this.changes.keep(args));
+      case 'xcsh.rewind': {
+        const reply = this.changes.rewind(args);
+        return reply.error ? this.post({ kind: 'answer', id, error: reply.error }) : done(reply);
+      }
       case 'xcsh.editQueued': {
         const at = Number(args['index']);
         if (this.queued[at] !== args['text'])
@@ -212,7 +233,7 @@ class Harness {
 
 const harness = new Harness();
 setTheme(options.get('theme') ?? 'dark');
-then = scenes[options.get('scene') ?? 'conversation']?.(harness.session);
+then = scenes[options.get('scene') ?? 'conversation']?.(harness.session, harness.changes);
 if (options.get('scene') === 'branches') {
   const at = harness.session.messages[0]!;
   harness.forks.push({

@@ -2,6 +2,7 @@
 
 import { answer, answering, call, grow, play, result, saying, text, thinking, user } from './script';
 import { hostile } from '../test/hostile';
+import type { PlayedChanges } from './changes';
 import { formulas, rendering } from './rendering';
 import type { PlayedSession } from './session';
 
@@ -173,7 +174,7 @@ function ask(s: PlayedSession, id: string, method: string, title: string, more: 
 }
 
 /** A scene plays the events before the page is opened, and returns the later ones. */
-export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> = {
+export const scenes: Record<string, (s: PlayedSession, changes: PlayedChanges) => void | (() => void)> = {
   empty: (s) => {
     s.title = '';
     s.context = { tokens: 0 };
@@ -514,6 +515,49 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
   },
   rendering,
   formulas,
+  /** Two turns that changed files. */
+  changes: (s, changes) => {
+    conversation(s);
+    changes.turn(s.messages[0]!.entryId, [
+      { path: 'src/parse.ts', status: 'modified', added: 14, removed: 3 },
+      { path: 'src/scan.ts', status: 'modified', added: 6, removed: 6 },
+    ]);
+    const prompt = s.record(user('Add the tests, and a section to the documentation.'));
+    s.record(answer([call('f1', 'write', { path: 'test/group.test.ts' })], { stopReason: 'toolUse' }));
+    s.record(result('f1', 'write', 'Wrote test/group.test.ts.'));
+    s.record(answer([text('The tests are in `test/group.test.ts`, and **docs/grammar.md** explains open groups.')]));
+    changes.turn(
+      prompt,
+      [
+        { path: 'src/parse.ts', status: 'modified', added: 2, removed: 1 },
+        { path: 'test/group.test.ts', status: 'added', added: 58, removed: 0 },
+        { path: 'docs/grammar.md', status: 'modified', added: 21, removed: 4 },
+        { path: 'docs/open-groups.md', from: 'docs/notes/groups.md', status: 'renamed', added: 3, removed: 1 },
+        { path: 'test/old.test.ts', status: 'deleted', added: 0, removed: 25 },
+      ],
+      ['A command ran. Its changes outside of the folder are not recorded.'],
+    );
+  },
+  /** The user also changed lines that the session changed. */
+  changesConflict: (s, changes) => {
+    scenes['changes']!(s, changes);
+    changes.conflicts.set('docs/grammar.md', {
+      text: 'Lines of this change were edited since.',
+      places: [
+        { start: 10, end: 12 },
+        { start: 31, end: 31 },
+      ],
+    });
+    changes.merges.set('src/parse.ts', [{ start: 40, end: 41 }]);
+  },
+  changesHostile: (s, changes) => {
+    const bad = hostile.map((h, i) => ({ path: `${h}/${i}${h}`, status: h, added: 1, removed: 1 }));
+    const prompt = s.record(user('Do it'));
+    s.record(answer([call('x1', 'write', { path: 'a' }), text('Done.')]));
+    changes.turn(prompt, bad, [...hostile]);
+    for (const { path } of bad)
+      changes.conflicts.set(path, { text: hostile[1]!, places: [{ start: 1, end: 2 }], hint: hostile[1]! });
+  },
   branches: (s) => {
     conversation(s);
   },

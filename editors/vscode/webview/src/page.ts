@@ -14,6 +14,7 @@ import type {
 import { reasonOf, waysOf } from '../../src/chat/ways';
 import type { Way } from '../../src/chat/ways';
 import { canAnswer, refusalOf } from './engine';
+import { ChangesModel } from './changes';
 import { showLog, usualWays, waysAfter } from './failures';
 import { Files } from './files';
 import { Finder } from './find';
@@ -110,9 +111,12 @@ const maxPictureBytes = 8 << 20;
 export class Page {
   readonly store: Store;
   readonly finder: Finder;
+  readonly changes: ChangesModel;
   readonly files = new Files((paths) => this.store.request((id) => ({ kind: 'findMentioned', id, paths })));
   ui: Ui;
   private readonly watchers = new Set<() => void>();
+  private rewound = ''; // the key of the notice about the last rewind
+  private changesOf = ''; // the version of the changes that were requested
   private branches: Branches = noBranches;
   private treeOf = ''; // session and leaf of the last loaded tree
   private titled: string | null = null; // the title that the extension knows
@@ -153,6 +157,14 @@ export class Page {
       (hit) => this.showHit(hit),
       (text) => this.speak(text),
     );
+    this.changes = new ChangesModel(this.store, {
+      available: () => this.hasChanges(),
+      running: () => this.store.state.view.running,
+      notice: (tone, text, actions) => this.rewindNotice(tone, text, actions),
+      failed: (e) => this.failed(e),
+      compose: (text) => this.takeBack(text),
+      speak: (text) => this.speak(text),
+    });
     this.store.listener = {
       init: (m) => this.began(m),
       message: (m) => this.received(m),
@@ -212,6 +224,8 @@ export class Page {
     this.returned = false;
     this.wanted = null;
     this.finder.close();
+    this.changes.clear();
+    this.changesOf = '';
     this.files.clear();
     this.set({
       init,
@@ -244,6 +258,8 @@ export class Page {
         return this.backToComposer();
       case 'find':
         return this.finder.open();
+      case 'rewind':
+        return void this.rewindTo(m.entryId);
       case 'reading': {
         const { init } = this.ui;
         if (init?.reading) this.set({ init: { ...init, reading: m.reading, trusted: m.trusted } });
@@ -312,6 +328,7 @@ export class Page {
     if (!sync.live || !view.session) return;
     if (this.wanted) void this.showWanted(this.wanted);
     else this.returnTo(this.ui.kept);
+    this.followChanges();
     const title = view.session.title ?? (pendingOf(view.session).includes('title') ? '…' : '');
     if (title !== this.titled) this.store.send({ kind: 'title', text: (this.titled = title) });
     if (this.ui.init?.reading) return; // no branches to switch to, and no prompt to give back
@@ -323,6 +340,41 @@ export class Page {
     this.files.again();
     if (this.ui.kept.sent && !this.ui.sending) void this.giveBack();
     void this.readTree(at);
+  }
+
+  /** Shows the notice about a rewind, in place of the previous one. */
+  private rewindNotice(tone: Notice['tone'], text: string, actions: readonly Action[]): void {
+    if (this.rewound) this.store.dispatch({ type: 'dismiss', key: this.rewound });
+    this.notice(tone, text, actions);
+    this.rewound = this.store.state.view.notices.at(-1)?.key ?? '';
+  }
+
+  private hasChanges(): boolean {
+    const { init } = this.ui;
+    return init?.reading === undefined && init?.commands.includes('xcsh.changes') === true;
+  }
+
+  /** Reads the changes of files again when they may differ. */
+  private followChanges(): void {
+    const { view, sync } = this.store.state;
+    const at = `${sync.sessionId} ${view.changed}`;
+    if (at === this.changesOf || !this.hasChanges()) return;
+    if (this.changesOf.split(' ')[0] !== sync.sessionId) this.changes.clear();
+    this.changesOf = at;
+    this.changes.refresh();
+  }
+
+  /** Puts the prompt of a rewind into the composer, unless the user is writing another one. */
+  private takeBack(text: string): void {
+    if (text !== '' && this.ui.kept.text.trim() === '') this.keep({ ...draftOf(text), editing: '' });
+    if (text !== '') this.backToComposer();
+  }
+
+  /** Opens the confirmation of a rewind to an entry that the user selected in a list. */
+  private async rewindTo(entryId: string): Promise<void> {
+    await this.store.jump(entryId).catch(() => undefined);
+    const item = itemWith(shownItems(this.store.state.view), entryId);
+    this.changes.rewindTo(entryId, item && !isPrompt(item.message) ? 'to' : 'before');
   }
 
   /** Puts a proposed prompt into an empty composer, and messages that a failed run did not answer before its text. */
@@ -731,6 +783,7 @@ export class Page {
     const known = actionCommands.find((name) => name === command);
     if (known) this.store.send({ kind: 'act', command: known, args });
     if (command === 'page.say') void this.say();
+    if (command === 'page.redo') void this.changes.redo(str(args['id']));
     const ofWindow = windowCommands.find((name) => `window.${name}` === command);
     if (ofWindow) this.store.send({ kind: 'window', command: ofWindow });
   }

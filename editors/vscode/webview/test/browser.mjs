@@ -10,7 +10,19 @@ import { harnessOptions } from '../build.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const built = path.join(here, '../dev/.built');
-const tests = ['page', 'composer', 'reading', 'engine', 'ways', 'rendering', 'language', 'access', 'spoken', 'small'];
+const tests = [
+  'page',
+  'composer',
+  'reading',
+  'engine',
+  'ways',
+  'changes',
+  'rendering',
+  'language',
+  'access',
+  'spoken',
+  'small',
+];
 
 rmSync(built, { recursive: true, force: true });
 await esbuild.build(harnessOptions());

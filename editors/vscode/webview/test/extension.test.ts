@@ -230,6 +230,20 @@ test('a request is shown in the panel if it is visible, or else in a notificatio
   assert.deepEqual(await second, { decision: 'deny' });
 });
 
+test('a request that only the panel showed is in a notification when the panel is hidden', async () => {
+  const { log, approvals, answer } = desk(true);
+  const asked = approvals.ask(request('a'), token());
+  approvals.hidden('/other');
+  assert.deepEqual(log, ['waiting 1', 'show a']);
+  approvals.hidden('/w');
+  approvals.hidden('/w');
+  assert.deepEqual(log, ['waiting 1', 'show a', 'notify a'], 'it is shown there once');
+  answer('once');
+  assert.deepEqual(await asked, { decision: 'once' });
+  approvals.hidden('/w');
+  assert.deepEqual(log, ['waiting 1', 'show a', 'notify a', 'waiting 0']);
+});
+
 test('the reason of a denial goes to the server', async () => {
   const { approvals } = desk(true);
   const asked = approvals.ask(request('a'), token());
@@ -487,11 +501,13 @@ function questioning() {
 }
 
 test('a question is announced only while the panel does not show it, one at a time', async () => {
-  const { announced, state, asked } = questioning();
+  const { announced, state, questions, asked } = questioning();
   state.visible = true;
   asked('shown');
   assert.equal(announced.length, 0);
   state.visible = false;
+  questions.hidden('/w');
+  assert.equal(announced.length, 1, 'only the panel showed it');
   asked('a');
   asked('b');
   asked('c', '/other');

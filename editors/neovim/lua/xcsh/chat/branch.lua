@@ -82,6 +82,16 @@ function M.edit(chat)
   end
 end
 
+---Undoes what was done since before the prompt at the cursor.
+---@param chat xcsh.chat.Chat
+function M.rewind(chat)
+  local item = prompt_here(chat)
+  if item then
+    local said = require('xcsh.chat.prompt').words(item)
+    require('xcsh.rewind').choose_way(chat.cwd, item.entryId, said)
+  end
+end
+
 ---Forks the session before the prompt at the cursor and continues in the copy.
 ---@param chat xcsh.chat.Chat
 function M.fork(chat)

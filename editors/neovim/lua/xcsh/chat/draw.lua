@@ -360,6 +360,20 @@ local function doing(s)
   end
 end
 
+---Adds what the last turn did to files, and the keys to review it and to take it back.
+---@param to xcsh.chat.Page
+---@param s xcsh.chat.State
+local function card(to, s)
+  if s.interrupted then
+    to:add('! ' .. require('xcsh.changes.pending').interruption, 'XcshApproval')
+  end
+  if s.card and not s.running then
+    local said = require('xcsh.changes.pending').words(s.card)
+    local more = s.card.unseen and ' (not all known)' or ''
+    to:add(('± %s%s · c review · u undo'):format(said, more), 'XcshTool')
+  end
+end
+
 ---@param to xcsh.chat.Page
 ---@param s xcsh.chat.State
 local function unready(to, s)
@@ -401,6 +415,7 @@ function M.tail(s)
     local line = '» Running in the background: %s (stop with :XcshStopBackground)'
     to:add(line:format(text.one_line(running.command)), 'XcshQueue')
   end
+  card(to, s)
   queue(to, 'Sending next', s.queues.steering)
   queue(to, 'Queued', s.queues.followUp)
   failed(to, s.failure)

@@ -145,6 +145,18 @@ local function ask_state(chat)
   end)
 end
 
+---Requests what is left of the last turn's changes, after some of them were undone.
+---@param chat xcsh.chat.Chat
+local function ask_changes(chat)
+  if not chat.state.card then
+    return
+  end
+  client.execute('xcsh.changes', { cwd = chat.cwd, since = 'turn' }, function(err, result)
+    local totals = not err and wire.tbl(wire.tbl(result).totals) or {}
+    reduce(chat, { type = 'changes', changes = totals })
+  end)
+end
+
 ---Resumes the session that was shown when the server exited, unless another conversation was
 ---started meanwhile.
 ---@param chat xcsh.chat.Chat
@@ -188,6 +200,9 @@ function M.sync(chat)
         reduce(chat, { type = 'failed', ask = ask, text = err.message })
       else
         reduce(chat, { type = 'snapshot', ask = ask, snapshot = snapshot })
+        if type(snapshot.changes) == 'table' then
+          require('xcsh.changes.pending').learn(chat.cwd, snapshot.changes)
+        end
         if chat.state.sync.live then
           require('xcsh.questions').restore(chat.cwd, chat.state.questions)
         end
@@ -324,6 +339,8 @@ client.on('notification', function(params)
     if params.event then
       if params.event.type == 'engine_changed' then
         ask_state(chat)
+      elseif params.event.type == 'rewound' then
+        ask_changes(chat)
       end
       require('xcsh.chat.input').follow(chat, params.event)
       require('xcsh.chat.ready').follow(chat, params.event)

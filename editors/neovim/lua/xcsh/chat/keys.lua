@@ -139,6 +139,28 @@ M.conversation = {
     does = 'fork the session before this message',
     run = branch.fork,
   },
+  {
+    modes = { 'n' },
+    lhs = 'c',
+    does = 'list the changes of the last turn',
+    run = function(chat)
+      require('xcsh.changes').list('turn', chat.cwd)
+    end,
+  },
+  {
+    modes = { 'n' },
+    lhs = 'u',
+    does = 'undo the changes of the last turn',
+    run = function(chat)
+      require('xcsh.rewind').last_turn(chat.cwd)
+    end,
+  },
+  {
+    modes = { 'n' },
+    lhs = 'r',
+    does = 'rewind to before this message',
+    run = branch.rewind,
+  },
   { modes = { 'n' }, lhs = 'gf', does = 'open the file under the cursor', run = paths.open },
   {
     modes = { 'n' },

@@ -111,6 +111,23 @@ local function message_end(s, event)
   end
 end
 
+---Returns what a turn did to files; nil if nothing is known of it.
+---@param changes any
+---@return xcsh.chat.Card?
+function M.card(changes)
+  changes = wire.tbl(changes)
+  local unseen = #wire.tbl(changes.limits) > 0
+  if wire.num(changes.files) == 0 then
+    return nil
+  end
+  return {
+    files = wire.num(changes.files),
+    added = wire.num(changes.added),
+    removed = wire.num(changes.removed),
+    unseen = unseen,
+  }
+end
+
 ---@param s xcsh.chat.State
 ---@param event table
 local function agent_end(s, event)
@@ -118,6 +135,7 @@ local function agent_end(s, event)
   items.stop(s.items)
   s.running, s.retry = false, nil
   s.queues = { steering = {}, followUp = {} }
+  s.card = M.card(event.changes)
   -- A failed answer contains its error. A notice shows another one, such as why there is no retry.
   local last = s.items[#s.items]
   local reported = last and wire.str(last.message.errorMessage) == wire.str(event.errorMessage)
@@ -250,7 +268,7 @@ local apply = {
     drop_question(s, event.id)
   end,
   agent_start = function(s)
-    s.running, s.retry = true, nil
+    s.running, s.retry, s.card = true, nil, nil
     s.notices, s.notes = about_this_turn(s.notices), {}
   end,
   agent_end = agent_end,
@@ -373,6 +391,9 @@ local apply = {
       s.session.unsaved = wire.str(event.errorMessage)
     end
     M.notice(s, wire.str(event.errorMessage), true)
+  end,
+  rewound = function(s)
+    s.interrupted = false
   end,
   foreign_branch = function(s, event)
     s.foreign = foreign.of(event)

@@ -52,10 +52,18 @@ local M = {}
 ---@field questions table[] of the engine's extensions, oldest first
 ---@field statuses { key: string, lines: string[] }[] of the engine's extensions
 ---@field failure? xcsh.chat.Failure why the engine ended
+---@field card? xcsh.chat.Card what the last turn did to files
+---@field interrupted boolean a rewind was interrupted and is not completed yet
 
 ---@class xcsh.chat.Notice
 ---@field error boolean
 ---@field text string
+
+---@class xcsh.chat.Card
+---@field files integer
+---@field added integer lines
+---@field removed integer lines
+---@field unseen boolean not all that the turn did is known
 
 ---@return xcsh.chat.State
 function M.new()
@@ -73,6 +81,7 @@ function M.new()
     items = {},
     before = 0,
     epoch = {},
+    interrupted = false,
     fresh = false,
     page_failed = '',
     running = false,
@@ -165,6 +174,8 @@ local function view(s, snapshot)
   s.context = wire.tbl(snapshot.contextUsage)
   s.session.engine = engine.of_state(state.engine)
   live.of_engine(s, wire.tbl(snapshot.questions))
+  s.interrupted = wire.tbl(snapshot.changes).interrupted == true
+  s.card = same and s.card or nil
   notes.of_session(s, wire.str(state.sessionId))
   if not same then
     s.notices, s.statuses, s.bash = {}, {}, nil
@@ -248,6 +259,7 @@ end
 ---| 'notice'
 ---| 'note' the answer of a slash command
 ---| 'state' what the engine can do
+---| 'changes' what the last turn did to files, after some of it was undone
 ---| 'ready' whether a prompt can be answered
 
 ---@class xcsh.chat.Action
@@ -259,6 +271,7 @@ end
 ---@field ask? integer
 ---@field snapshot? table
 ---@field state? table
+---@field changes? table
 ---@field text? string
 ---@field result? table
 ---@field error? boolean
@@ -292,6 +305,8 @@ function M.reduce(s, action)
     pages.visit(s, action.page)
   elseif kind == 'state' then
     live.opened(s, action.state)
+  elseif kind == 'changes' then
+    s.card = s.card and live.card(action.changes)
   elseif kind == 'ready' and s.session then
     s.session.ready = wire.tbl(action.state.ready)
     s.session.model = s.session.model or wire.tbl(action.state.model)

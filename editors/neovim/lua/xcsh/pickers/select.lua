@@ -10,7 +10,7 @@ local M = {}
 local reserved = 5
 
 ---Reports whether vim.ui.select is Neovim's own.
-local function is_own()
+function M.is_own()
   local source = debug.getinfo(vim.ui.select, 'S').source
   return vim.fs.normalize(source):find('vim/ui%.lua$') ~= nil
 end
@@ -96,7 +96,7 @@ end
 ---@param opts { prompt: string, kind?: string, format_item?: fun(item: any): string }
 ---@param done fun(item: any)
 function M.choose(items, opts, done)
-  if not is_own() or #items + reserved <= vim.o.lines then
+  if not M.is_own() or #items + reserved <= vim.o.lines then
     return vim.ui.select(items, opts, done)
   end
   show({ all = items, items = items, query = '', from = 1 }, opts, done)

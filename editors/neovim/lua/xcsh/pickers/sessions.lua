@@ -30,6 +30,7 @@ function M.line(session)
   elseif wire.str(session.lockedBy) ~= '' then
     parts[#parts + 1] = 'running in another program'
   end
+  vim.list_extend(parts, require('xcsh.team.rows').parts(session))
   return table.concat(parts, ' · ')
 end
 
@@ -37,7 +38,7 @@ end
 local function line_in(root)
   return function(session)
     local line = M.line(session)
-    return session.cwd == root and line
+    return (session.cwd == root or require('xcsh.team.rows').is_remote(session)) and line
       or ('%s · %s'):format(line, text.one_line(wire.str(session.cwd), 200))
   end
 end
@@ -99,7 +100,7 @@ local function delete(session, root, go_on)
       if err then
         view.error(err)
       else
-        view.result('xcsh.delete', result, false, root)
+        require('xcsh.results').show('xcsh.delete', result, false, root)
       end
       go_on()
     end)
@@ -109,11 +110,15 @@ end
 ---Returns the actions on a session, apart from selecting it. Actions that keep the list open call
 ---again, which reloads it.
 ---@param root string
----@param again fun(other_scope?: boolean)
+---@param again fun(other_scope?: string)
 ---@return xcsh.PickerAction[]
 function M.actions(root, again)
+  local rows = require('xcsh.team.rows')
   local function run(name, extra)
     return function(session)
+      if rows.is_remote(session) then
+        return view.notify(rows.pull_first)
+      end
       local args = vim.tbl_extend('force', { cwd = root }, extra(session))
       require('xcsh.commands').run(name, args)
     end
@@ -121,13 +126,16 @@ function M.actions(root, again)
   local function source(session)
     return { source = session.path }
   end
-  return {
+  local list = {
     { key = '<C-f>', does = 'fork', run = run('xcsh.fork', source) },
     { key = '<C-e>', does = 'export', run = run('xcsh.export', source) },
     {
       key = '<C-x>',
       does = 'delete',
       run = function(session)
+        if rows.is_remote(session) then
+          return view.notify(rows.pull_first)
+        end
         delete(session, root, again)
       end,
     },
@@ -144,10 +152,20 @@ function M.actions(root, again)
       key = '<C-g>',
       does = 'all folders',
       run = function()
-        again(true)
+        again('all')
       end,
     },
   }
+  if require('xcsh.team').is_on() then
+    list[#list + 1] = {
+      key = '<C-t>',
+      does = 'team',
+      run = function()
+        again('team')
+      end,
+    }
+  end
+  return list
 end
 
 ---The number of sessions that are requested at once.
@@ -211,14 +229,16 @@ function M.choose(question, answer)
   ---@param search xcsh.SessionSearch
   local function pick(search)
     if #search.sessions == 0 and not search.query then
-      return answer({ message = 'No sessions found.' })
+      local where = search.scope == 'team' and 'No sessions of this project are shared.'
+      return answer({ message = where or 'No sessions found.' })
     end
+    ---Shows the list again; with another scope, that one, or the folder's sessions if it was shown.
     local function again(other)
-      local wide = search.scope == 'all'
+      local scope = search.scope
       if other then
-        wide = not wide
+        scope = other ~= scope and other or nil
       end
-      ask({ scope = wide and 'all' or nil, query = search.query, sessions = {} })
+      ask({ scope = scope, query = search.query, sessions = {} })
     end
     local format = line_in(root)
     local prompt = question.prompt
@@ -246,7 +266,7 @@ function M.choose(question, answer)
         if item and item.open then
           return item.open()
         end
-        answer(nil, item and item.path)
+        answer(nil, item and require('xcsh.team.rows').target(item))
       end,
     })
   end

@@ -27,6 +27,19 @@ local max_lines = 500
 local Marks = {}
 Marks.__index = Marks
 
+---Scrolls windows at the top of the buffer so that virtual lines above the first line are visible.
+---@param bufnr integer
+---@param count integer
+function M.show_top(bufnr, count)
+  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+    vim.api.nvim_win_call(window, function()
+      if vim.fn.line('w0') == 1 then
+        vim.fn.winrestview({ topline = 1, topfill = math.min(count, vim.fn.winheight(0) - 1) })
+      end
+    end)
+  end
+end
+
 ---@param line string
 local function bare(line)
   return (line:gsub('\r?\n$', ''))
@@ -133,20 +146,8 @@ function Marks:draw_hunk(mark, i)
       virt_lines_above = above,
     })
     if above then
-      self:show_top(math.min(#hunk.new, max_lines + 1))
+      M.show_top(self.bufnr, math.min(#hunk.new, max_lines + 1))
     end
-  end
-end
-
----Scrolls windows at the top of the buffer so that virtual lines above the first line are visible.
----@param count integer
-function Marks:show_top(count)
-  for _, window in ipairs(vim.fn.win_findbuf(self.bufnr)) do
-    vim.api.nvim_win_call(window, function()
-      if vim.fn.line('w0') == 1 then
-        vim.fn.winrestview({ topline = 1, topfill = math.min(count, vim.fn.winheight(0) - 1) })
-      end
-    end)
   end
 end
 
@@ -195,6 +196,7 @@ end
 ---Maps keys in the buffer. Mappings of the user's are kept.
 ---@param keys { lhs: string, does: string, run: fun() }[]
 function Marks:map(keys)
+  require('xcsh.changes.keys').unmap(self.bufnr)
   local taken = {}
   for _, map in ipairs(vim.api.nvim_buf_get_keymap(self.bufnr, 'n')) do
     taken[map.lhs] = true
@@ -218,6 +220,7 @@ function Marks:clear()
     pcall(vim.keymap.del, 'n', lhs, { buffer = self.bufnr })
   end
   self.mapped = {}
+  require('xcsh.changes.keys').back(self.bufnr)
 end
 
 ---Returns the hunk at a row, from 1: the one whose lines contain it, else the nearest.

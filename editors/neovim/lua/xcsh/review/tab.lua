@@ -3,6 +3,7 @@
 -- scratch buffers, so that a file that does not exist yet is not created, and no file type plugin
 -- or language server takes the proposal for the file.
 
+local scratch = require('xcsh.scratch')
 local view = require('xcsh.view')
 
 local M = {}
@@ -21,65 +22,6 @@ Tab.__index = Tab
 local keys = ':w accept · :q reject · gxu leave out'
 local serial = 0
 
----@class xcsh.review.Form how a text becomes lines of a buffer, and again a text
----@field bom string
----@field line_end string
----@field eol boolean
-
----@param text string
----@return xcsh.review.Form form, string[] lines
-local function split(text)
-  local form = { bom = text:match('^\239\187\191') or '' }
-  text = text:sub(#form.bom + 1)
-  local _, breaks = text:gsub('\n', '')
-  local _, pairs_of_two = text:gsub('\r\n', '')
-  form.line_end = breaks > 0 and breaks == pairs_of_two and '\r\n' or '\n'
-  form.eol = text == '' or text:find('\n$') ~= nil
-  local lines = vim.split(text, form.line_end, { plain = true })
-  if form.eol then
-    table.remove(lines)
-  end
-  return form, lines
-end
-
----@param bufnr integer
----@param form xcsh.review.Form
-local function joined(bufnr, form)
-  local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, true)
-  if #lines == 1 and lines[1] == '' then
-    return form.bom
-  end
-  local text = form.bom .. table.concat(lines, form.line_end)
-  return form.eol and text .. form.line_end or text
-end
-
----@param bufnr integer
----@param path string
-local function colour(bufnr, path)
-  local filetype = vim.filetype.match({ filename = path, buf = bufnr })
-  local language = filetype and vim.treesitter.language.get_lang(filetype)
-  if not (language and pcall(vim.treesitter.start, bufnr, language)) then
-    vim.bo[bufnr].syntax = filetype or ''
-  end
-end
-
----@param name string
----@param lines string[]
----@param path string
-local function scratch(name, lines, path)
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(bufnr, name)
-  vim.bo[bufnr].swapfile = false
-  vim.bo[bufnr].modeline = false
-  vim.bo[bufnr].bufhidden = 'wipe'
-  vim.bo[bufnr].undolevels = -1
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-  vim.bo[bufnr].undolevels = vim.go.undolevels
-  vim.bo[bufnr].modified = false
-  colour(bufnr, path)
-  return bufnr
-end
-
 ---@param self xcsh.review.Tab
 local function bars(self, right)
   local name = require('xcsh.text').one_line(self.proposal.name, 60):gsub('%%', '%%%%')
@@ -88,7 +30,7 @@ local function bars(self, right)
 end
 
 ---@param self xcsh.review.Tab
----@param form xcsh.review.Form
+---@param form xcsh.scratch.Form
 local function watch(self, form)
   vim.api.nvim_create_autocmd('BufWriteCmd', {
     buffer = self.bufnr,
@@ -97,7 +39,7 @@ local function watch(self, form)
         return view.notify('The change is no longer pending.')
       end
       self.over = true
-      local content = joined(self.bufnr, form)
+      local content = scratch.joined(self.bufnr, form)
       vim.bo[self.bufnr].modified = false
       self.answer(content)
       view.notify(('Accepted the change to %s.'):format(self.proposal.name))
@@ -173,10 +115,10 @@ function M.open(proposal, answer)
   local self = setmetatable({ proposal = proposal, over = false, answer = answer }, Tab)
   serial = serial + 1
   local name = ('xcsh-review://%d/'):format(serial)
-  local _, old = split(proposal.before)
-  local form, new = split(proposal.after)
-  local before = scratch(name .. 'now/' .. proposal.name, old, proposal.path)
-  self.bufnr = scratch(name .. proposal.name, new, proposal.path)
+  local _, old = scratch.split(proposal.before)
+  local form, new = scratch.split(proposal.after)
+  local before = scratch.new(name .. 'now/' .. proposal.name, old, proposal.path)
+  self.bufnr = scratch.new(name .. proposal.name, new, proposal.path)
   vim.bo[before].modifiable = false
   vim.bo[self.bufnr].buftype = 'acwrite'
   vim.bo[self.bufnr].modifiable = proposal.revisable
@@ -188,11 +130,8 @@ function M.open(proposal, answer)
   vim.cmd('rightbelow vertical split')
   self.right = vim.api.nvim_get_current_win()
   vim.api.nvim_win_set_buf(self.right, self.bufnr)
+  scratch.compare({ self.left, self.right })
   for _, window in ipairs({ self.left, self.right }) do
-    vim.api.nvim_win_call(window, function()
-      vim.cmd('diffthis')
-    end)
-    vim.wo[window].foldcolumn = '0'
     vim.wo[window].signcolumn = 'no'
   end
   bars(self, keys)

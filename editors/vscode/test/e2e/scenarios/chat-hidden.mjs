@@ -32,14 +32,14 @@ export default async function (editor) {
   await editor.said('I change').waitFor();
   await editor.hideChat();
   release();
-  await editor.notification('Allow xcsh to edit a.txt?').waitFor();
+  await editor.notified('Allow xcsh to edit a.txt?');
   assert.equal(editor.read(file), 'one\ntwo\nthree\n', 'nothing is written before it is allowed');
   await editor.shot('asked');
   await editor.notified('Allow xcsh to edit a.txt?', 'Allow');
   await until('the change', () => editor.read(file) === 'one\nzwei\nthree\n');
 
   // The approval of a notification is pending in the panel too.
-  await editor.notification('Allow xcsh to edit a.txt?').waitFor();
+  await editor.notified('Allow xcsh to edit a.txt?');
   await editor.openChat();
   await editor.chat.locator('.approval .diff .added', { hasText: 'drei' }).waitFor();
   await editor.shot('both');

@@ -79,7 +79,7 @@ async function brings(editor, model) {
   // The prompt waits for the answer, and the question names what would be started.
   model.answers.push({ text: 'Good to know.' });
   await editor.say('look around');
-  await editor.notification('docs: docs-server --fast').waitFor();
+  await editor.notified('docs: docs-server --fast');
   await editor.shot('trust');
   await editor.notified('brings its own set-up', 'Use without servers');
   await editor.said('Good to know.').waitFor();

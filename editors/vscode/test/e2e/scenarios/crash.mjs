@@ -22,7 +22,7 @@ export default async function (editor) {
     assert.equal(editor.serverPids().length, 1, 'never two');
   }
   process.kill(pid, 'SIGKILL');
-  await editor.notification('stopped five times within three minutes').waitFor();
+  await editor.notified('stopped five times within three minutes');
   await editor.page.getByText('has stopped').first().waitFor();
   assert.deepEqual(editor.serverPids(), []);
   await editor.shot('given-up');

@@ -69,7 +69,7 @@ export default async function (editor) {
   assert.equal(editor.read(file), before, 'canceling changes nothing');
 
   await editor.palette('xcsh.purge');
-  await editor.notification('Nothing to clean up').waitFor();
+  await editor.notified('Nothing to clean up');
   await editor.shot('purge');
   await editor.palette('xcsh.branch');
   await editor.pick('and then?');

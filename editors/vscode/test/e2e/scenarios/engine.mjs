@@ -26,7 +26,7 @@ export default async function (editor) {
 
   // First use: no model is set up, and exactly one program is found.
   await editor.say('hello');
-  await editor.notification('Use it for your sessions?').waitFor();
+  await editor.notified('Use it for your sessions?');
   await chat.locator('.note', { hasText: 'hello' }).waitFor(); // the prompt is not lost from sight
   await editor.shot('first-use');
   await editor.notified('Use it for your sessions?', 'Use pi');

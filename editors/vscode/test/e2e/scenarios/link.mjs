@@ -34,5 +34,5 @@ export default async function (editor) {
   await editor.report.getByText(/Session:.*0000bbbb/).waitFor();
 
   await follow('format?disk=c');
-  await editor.notification('This link does not identify a session').waitFor();
+  await editor.notified('This link does not identify a session');
 }

@@ -4,18 +4,19 @@ import { copyFileSync, chmodSync, mkdirSync, renameSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 
+const aside = (editor) => join(editor.root, 'xcsh-ls');
+
 export const options = {
   path: () => '/usr/bin:/bin',
+  installed(editor) {
+    renameSync(join(editor.extensionDir(), 'bin/xcsh-ls'), aside(editor));
+  },
   sessions(editor) {
     editor.session('pi', 'Waiting', [['hello', 'Hello.']]);
   },
 };
 
 export default async function (editor) {
-  const bundled = join(editor.extensionDir(), 'bin/xcsh-ls');
-  const aside = join(editor.root, 'xcsh-ls');
-  renameSync(bundled, aside);
-
   await editor.sessionsView();
   await editor.page.getByText("Couldn't find the xcsh-ls server.").first().waitFor();
   await editor.shot('view');
@@ -27,7 +28,7 @@ export default async function (editor) {
 
   const bin = join(editor.home, 'go/bin');
   mkdirSync(bin, { recursive: true });
-  copyFileSync(aside, join(bin, 'xcsh-ls'));
+  copyFileSync(aside(editor), join(bin, 'xcsh-ls'));
   chmodSync(join(bin, 'xcsh-ls'), 0o755);
   await editor.palette('xcshLs.server.restart');
   await editor.treeRow('Waiting').waitFor();

@@ -32,6 +32,8 @@ import type { BackgroundCommand, Call, Cause, Notice, Retry, View } from './mode
 
 type Apply = (v: View, e: Obj) => View;
 
+const filesChanged: Apply = (v) => ({ ...v, changed: v.changed + 1 });
+
 const apply: Record<string, Apply> = {
   agent_start: (v) => ({ ...turnBegan(v), running: true, retry: null }),
   agent_end: agentEnd,
@@ -73,6 +75,8 @@ const apply: Record<string, Apply> = {
     const next = v.session ? { ...v, session: { ...v.session, unsaved: text } } : v;
     return noticed(next, 'error', text, [], 'saving');
   },
+  changes_changed: filesChanged,
+  rewound: filesChanged,
   foreign_branch: (v, e) => ({ ...v, foreign: foreignOf(e) }),
   engine_changed: engineChanged,
   question_asked: questionAsked,
@@ -156,7 +160,14 @@ function answered(v: View, message: StoredMessage): View {
 
 function agentEnd(v: View, e: Obj): View {
   const items = withoutRunning(v.items.filter((item) => !item.live));
-  const ended: View = { ...v, running: false, retry: null, items, queues: { steering: [], followUp: [] } };
+  const ended: View = {
+    ...v,
+    running: false,
+    changed: v.changed + 1,
+    retry: null,
+    items,
+    queues: { steering: [], followUp: [] },
+  };
   const next = withUnanswered(ended, e);
   // A failed answer contains its error, and so does a failed engine. A notice shows another one, such as why there
   // is no retry.

@@ -118,6 +118,7 @@ export interface View extends Part {
   prefill: Returned | null; // a proposed prompt
   unanswered: Returned | null; // messages of a failed run
   counter: number; // generates keys
+  changed: number; // incremented when the changes of files may differ
   lastPrompt: string; // entry of the newest prompt that arrived, loaded or not; "" if unknown
 }
 
@@ -167,6 +168,7 @@ export const emptyView: View = {
   prefill: null,
   unanswered: null,
   counter: 0,
+  changed: 0,
   lastPrompt: '',
 };
 

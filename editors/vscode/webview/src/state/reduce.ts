@@ -269,6 +269,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
     items,
     older,
     counter,
+    changed: was.changed + 1,
     lastPrompt: said ?? (same ? was.lastPrompt : ''),
     approvals,
     running: state.isStreaming,

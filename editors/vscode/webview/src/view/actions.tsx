@@ -12,7 +12,8 @@ export function offered(actions: readonly Action[]): readonly Action[] {
     ({ command }) =>
       actionCommands.some((known) => known === command) ||
       windowCommands.some((known) => `window.${known}` === command) ||
-      command === 'page.say',
+      command === 'page.say' ||
+      command === 'page.redo',
   );
 }
 
@@ -24,6 +25,7 @@ export function titleOf({ title, command, args }: Action, engine: string): strin
   if (command === 'xcsh.login') return t('Log In');
   if (command === 'xcsh.setModel') return t('Choose Model');
   if (command === 'xcsh.setKey') return t('Enter Key…');
+  if (command === 'page.redo') return t('Redo');
   if (command === 'window.compact') return t('Try Again');
   return visible(title);
 }

@@ -5,6 +5,7 @@ import { t } from '../l10n';
 import type { Page } from '../page';
 import { targetOf } from '../markdown/links';
 import { Approvals } from './approvals';
+import { ChangesBar } from './changes';
 import { Composer } from './composer';
 import { Conversation } from './conversation';
 import { Crash } from './crash';
@@ -13,7 +14,8 @@ import { useFocusKeeper } from './focus';
 import { EngineTexts } from './foot';
 import { Head } from './head';
 import { Questions } from './questions';
-import { ReadingBar } from './reading';
+import { ReadingBar, ReadingHead } from './reading';
+import { RewindQuestion } from './rewind';
 import { Spoken } from './spoken';
 import { Status } from './status';
 import { Ways } from './ways';
@@ -37,6 +39,7 @@ function Parts(): JSX.Element | null {
   if (reading)
     return (
       <>
+        <ReadingHead reading={reading} />
         <Conversation />
         <div class="dock">
           <ReadingBar reading={reading} />
@@ -54,10 +57,12 @@ function Parts(): JSX.Element | null {
         <Crash />
         <Ways />
         <Status />
+        <ChangesBar />
         <Composer />
         <EngineTexts />
       </div>
       <Spoken />
+      <RewindQuestion />
     </>
   );
 }

@@ -10,8 +10,10 @@ import { t } from '../l10n';
 import { notesAbove, notesBelow } from '../state/localNotes';
 import type { LocalNote } from '../state/localNotes';
 import { isPrompt } from '../state/prompt';
+import { endsTurn } from '../state/turns';
 import type { Item } from '../state/model';
 import { edgeOf, itemWith, maxMessages, messageCount, pageMessages, shownItems } from '../state/window';
+import { TurnEnd } from './changes';
 import { Icon } from './controls';
 import { exact } from './describe';
 import { FindBar, markFound } from './find';
@@ -28,17 +30,20 @@ const Group = memo(function Group({
   cwd,
   away,
   notes,
+  ends,
 }: {
   items: readonly Item[];
   cwd: string;
   away: boolean;
   notes: readonly LocalNote[]; // below one of the items
+  ends: boolean; // a turn ends with the last item
 }): JSX.Element {
   return (
     <div class={away ? 'group away' : 'group'}>
-      {items.map((item) => (
+      {items.map((item, i) => (
         <Fragment key={item.key}>
           <Message item={item} cwd={cwd} />
+          {(i === items.length - 1 ? ends : endsTurn(item, items[i + 1])) && <TurnEnd itemKey={item.key} />}
           {notes.length > 0 && <LocalNotes notes={notesBelow(notes, [item])} />}
         </Fragment>
       ))}
@@ -208,6 +213,7 @@ export function Conversation(): JSX.Element {
               cwd={cwd}
               away={away || i < groups.length - 1}
               notes={notesBelow(notes, g)}
+              ends={endsTurn(g.at(-1)!, groups[i + 1]?.[0])}
             />
           ))}
           <More to="newer" following={false} />

@@ -108,10 +108,29 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
               onClick={() => page.edit(item.entryId)}
             />
           )}
+          <RewindButton item={item} />
           <ForkButton item={item} label={t('Fork before this prompt')} position="before" />
         </span>
       </div>
     </div>
+  );
+}
+
+/** Opens the confirmation of a rewind to before a prompt. */
+function RewindButton({ item }: { item: Item }): JSX.Element | null {
+  const page = usePage();
+  const busy = useChat((s) => s.view.running || !s.sync.live);
+  const offered = useUi(
+    (u) => u.init?.trusted === true && u.init.reading === undefined && u.init.commands.includes('xcsh.rewind'),
+  );
+  if (!item.entryId || !offered) return null;
+  return (
+    <IconButton
+      icon="discard"
+      label={t('Rewind to here…')}
+      disabled={busy}
+      onClick={() => page.changes.rewindTo(item.entryId)}
+    />
   );
 }
 

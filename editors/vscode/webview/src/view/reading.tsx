@@ -26,6 +26,8 @@ function reasonOf({ state, by, place }: Reading): string {
       return t('The file of this session is read-only.');
     case 'restricted':
       return t('Restricted mode: you can read sessions, not run the agent.');
+    case 'followed':
+      return by ? t('You are reading along with {0}.', visible(by)) : t('You are reading along.');
     case 'free':
       return place === 'tab' ? t('You are reading this session.') : t('This session is not running.');
   }
@@ -47,6 +49,8 @@ function waysOf({ state, place }: Reading): readonly ReadingAction[] {
       return ['fork', ...editor];
     case 'restricted':
       return ['trust', ...editor];
+    case 'followed':
+      return ['continue'];
     case 'working':
     case 'free':
       return ['continue', 'fork', ...editor];
@@ -78,6 +82,17 @@ function labelOf(action: ReadingAction, { state }: Reading): string {
     case 'close':
       return t('Back to the current session');
   }
+}
+
+/** The head of a session of the team's store that is read along: who writes it. */
+export function ReadingHead({ reading: { state, by } }: { reading: Reading }): JSX.Element | null {
+  if (state !== 'followed') return null;
+  return (
+    <header class="head following">
+      <Icon name="eye" />
+      <span class="name">{by ? t('Following {0}', visible(by)) : t('Following')}</span>
+    </header>
+  );
 }
 
 export function ReadingBar({ reading }: { reading: Reading }): JSX.Element {

@@ -31,16 +31,21 @@ function allKnown(): Known[] {
 
 const icons: Record<FoundReference['kind'], string> = { file: 'file', folder: 'folder', symbol: 'symbol-method' };
 
+interface Found {
+  of: string | undefined; // the query; until its answer arrives, the rows of the one before are shown
+  list: readonly FoundReference[];
+}
+
 /** Loads what matches the query, again for each query. */
-function useFound(query: string | undefined): readonly FoundReference[] {
+function useFound(query: string | undefined): Found {
   const page = usePage();
-  const [found, setFound] = useState<readonly FoundReference[]>([]);
+  const [found, setFound] = useState<Found>({ of: undefined, list: [] });
   const newest = useRef(0);
   useEffect(() => {
     const now = ++newest.current;
-    if (query === undefined) return setFound([]);
-    void page.findReferences(query).then((all) => {
-      if (now === newest.current) setFound(all);
+    if (query === undefined) return setFound({ of: query, list: [] });
+    void page.findReferences(query).then((list) => {
+      if (now === newest.current) setFound({ of: query, list });
     });
   }, [query, page]);
   return found;
@@ -54,13 +59,30 @@ export function useReferences(
 ): Suggesting {
   const typed = typedAt(text, cursor);
   const contexts = useUi((u) => u.init?.contexts ?? none);
-  const found = useFound(typed?.mark === '@' ? typed.query : undefined);
+  const wanted = typed?.mark === '@' ? typed.query : undefined;
+  const found = useFound(wanted);
   const take = (reference: string, finished: boolean) => () =>
     typed && write(complete(text, cursor, typed, reference, finished));
-  const list = [...(typed ? ofEditor(typed, contexts, take) : []), ...(typed ? found.map(rowOf(take)) : [])];
+  const known = typed ? ofEditor(typed, contexts, take) : [];
+  const list = [...known, ...(typed ? found.list.map(rowOf(take)) : [])];
   const query = typed && typed.mark + typed.query;
   const whole = (row: Suggestion) => typed !== undefined && row.key === text.slice(typed.from, cursor);
-  const { at, closed, key } = useKeys(query, list, { whole });
+  const { at, closed, key: use } = useKeys(query, list, { whole });
+  // A row of the query before is none of this one's. The key waits for the answer, and then takes its first row.
+  const due = useRef<string | undefined>(undefined);
+  const old = wanted !== undefined && found.of !== wanted;
+  const key = (e: KeyboardEvent): boolean => {
+    const row = list[at];
+    const takes = (e.key === 'Tab' || (e.key === 'Enter' && row && !whole(row))) && !e.shiftKey;
+    if (!old || !takes || closed || !row || at < known.length || e.altKey || e.ctrlKey || e.metaKey) return use(e);
+    due.current = wanted;
+    return true;
+  };
+  useEffect(() => {
+    if (old || due.current === undefined) return;
+    if (due.current === wanted) list[0]?.take();
+    due.current = undefined;
+  });
   return { open: !closed && list.length > 0, label: t('References'), list, at, key };
 }
 

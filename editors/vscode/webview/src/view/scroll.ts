@@ -6,6 +6,7 @@ import { shownItems } from '../state/window';
 import { usePage, useUi } from './use';
 
 const near = 24; // pixels from the end that still count as the end
+const scrolling = 500; // ms after the user's last input in which the box can still be moving because of it
 const maxAnchors = 8;
 
 export interface Scroll {
@@ -59,6 +60,20 @@ function putBack(box: HTMLElement, anchors: readonly Anchor[]): boolean {
   return false;
 }
 
+/** Returns a function that reports whether the user can be scrolling the box now. */
+function userScrolls(box: HTMLElement, signal: AbortSignal): () => boolean {
+  let until = 0;
+  const input = (e: Event) => {
+    until = e.type === 'pointerdown' ? Infinity : Date.now() + scrolling; // a scroll bar that is held
+  };
+  for (const type of ['wheel', 'touchmove', 'pointerdown', 'pointerup', 'pointercancel', 'keydown']) {
+    // The release of a scroll bar is an event of whatever is below the pointer then.
+    const target = type === 'wheel' || type === 'pointerdown' ? box : window;
+    target.addEventListener(type, input, { passive: true, signal });
+  }
+  return () => Date.now() < until;
+}
+
 /**
  * Keeps the box scrolled to its end while the user is there, keeps the messages in view in their
  * place otherwise, and saves the position. `atTail` reports whether the drawn messages reach the end of
@@ -73,9 +88,12 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
   const anchors = useRef<Anchor[]>([]);
   const tail = useRef(atTail);
   tail.current = atTail;
-  // Where the page or the user left the box. The browser reports later that the page scrolled, or that the content became
-  // shorter. By then the content can have grown, without the user having scrolled up.
-  const was = useRef(0);
+  // Where the page or the user left the box, and how high its content was. The browser reports later that the page
+  // scrolled, or that the content became shorter. By then the content can have grown, without the user having scrolled up.
+  const was = useRef({ top: 0, height: 0 });
+  const leave = useCallback((el: HTMLElement) => {
+    was.current = { top: el.scrollTop, height: el.scrollHeight };
+  }, []);
 
   const follow = useCallback((on: boolean) => {
     follows.current = on;
@@ -99,10 +117,10 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
     page.store.dispatch({ type: 'toEnd' });
     if (box.current) {
       box.current.scrollTop = box.current.scrollHeight;
-      was.current = box.current.scrollTop;
+      leave(box.current);
     }
     note();
-  }, [follow, note, page]);
+  }, [follow, leave, note, page]);
 
   // The user sent something.
   const sent = useUi((u) => u.toEnd);
@@ -121,10 +139,10 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
       follow(false);
       const space = Math.max(0, el.clientHeight - message.getBoundingClientRect().height);
       el.scrollTop += topOf(el, message) - (top ?? Math.min(space / 2, el.clientHeight / 4));
-      was.current = el.scrollTop;
+      leave(el);
       note();
     },
-    [follow, note],
+    [follow, leave, note],
   );
 
   // The scroll position before the page was unloaded.
@@ -139,30 +157,33 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
     if (follows.current && tail.current) el.scrollTop = el.scrollHeight;
     // Other messages are drawn now, for example those of another session.
     else if (anchors.current.length > 0 && !putBack(el, anchors.current)) toEnd();
-    was.current = el.scrollTop;
-  }, [toEnd]);
+    leave(el);
+  }, [leave, toEnd]);
 
   useEffect(() => {
     const [el, content] = [box.current, inner.current];
     if (!el || !content) return undefined;
+    const ended = new AbortController();
     const size = new ResizeObserver(settle);
     size.observe(content);
     size.observe(el);
-    was.current = el.scrollTop;
+    leave(el);
+    const users = userScrolls(el, ended.signal);
     const scrolled = () => {
-      const up = el.scrollTop < was.current;
-      was.current = el.scrollTop;
+      const resized = el.scrollHeight !== was.current.height;
+      const up = el.scrollTop < was.current.top && (!resized || users());
+      leave(el);
       if (!tail.current) follow(false);
       else if (fromEnd(el) <= near) follow(true);
       else if (up) follow(false);
       note();
     };
-    el.addEventListener('scroll', scrolled, { passive: true });
+    el.addEventListener('scroll', scrolled, { passive: true, signal: ended.signal });
     return () => {
       size.disconnect();
-      el.removeEventListener('scroll', scrolled);
+      ended.abort();
     };
-  }, [drawn, follow, note, settle]);
+  }, [drawn, follow, leave, note, settle]);
 
   return { box, inner, following, toEnd, show, settle };
 }

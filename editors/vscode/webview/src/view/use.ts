@@ -4,6 +4,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Page, Ui } from '../page';
 import { refusalOf } from '../engine';
+import type { Changing } from '../changes';
 import type { Finding } from '../find';
 import type { Ability } from '../state/engine';
 import type { ChatState } from '../state/model';
@@ -52,6 +53,11 @@ export function useRefusal(ability: Ability): string {
 export function useFinder<T>(part: (f: Finding) => T): T {
   const { finder } = usePage();
   return useStore(finder.subscribe, finder.getState, part);
+}
+
+export function useChanges<T>(part: (c: Changing) => T): T {
+  const { changes } = usePage();
+  return useStore(changes.subscribe, changes.getState, part);
 }
 
 /** Reports whether a path is known to be a file of the workspace, and asks for it. */

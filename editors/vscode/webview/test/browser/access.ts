@@ -68,14 +68,39 @@ const scrolledUp = (page: Page) => page.evaluate("document.querySelector('.scrol
 const stopServer = (page: Page) =>
   page.evaluate("window.harness.post({ kind: 'server', state: 'stopped', message: 'It ended five times.' })");
 
+const dock = '.dock';
+
+async function openChanges(page: Page): Promise<void> {
+  await page.waitForSelector('.turn-card');
+  await openAll(page);
+  await page.evaluate('window.harness.changes.interrupted = true');
+  await emit(page, "{ type: 'changes_changed', totals: {}, paths: [] }");
+  await page.waitForSelector('.changes-bar [role=status]');
+}
+
+async function rewindHere(page: Page): Promise<void> {
+  await page.evaluate("[...document.querySelectorAll('.message.user button[aria-label^=Rewind]')].at(-1).click()");
+}
+
+const leaveOut = (page: Page) => page.click('.rewind .why > .button');
+
+/** Confirms a plan that is not up to date any more. */
+async function confirmStale(page: Page): Promise<void> {
+  await page.evaluate('window.harness.changes.touch()');
+  await confirmRewind(page);
+}
+
+async function confirmRewind(page: Page): Promise<void> {
+  await page.evaluate('Date.now = ((now) => () => now() + 1000)(Date.now)'); // it is no double press
+  await page.click('.rewind footer .button:last-child');
+}
+
 /** Replaces the question by another one. */
 const ask = (question: string) => (page: Page) =>
   emit(
     page,
     `{ type: 'question_gone', id: 'q1' }, { type: 'question_gone', id: 'q2' }, { ${question}, type: 'question_asked' }`,
   );
-
-const dock = '.dock';
 
 const only = (scene: string, shows: string, more: Partial<Step> = {}): Scene => ({
   scene,
@@ -101,6 +126,21 @@ const scenes: Scene[] = [
         },
       },
       { name: 'no server', shows: '.note.error', within: dock, prepare: stopServer },
+    ],
+  },
+  {
+    scene: 'changesConflict',
+    steps: [
+      {
+        name: 'changes',
+        shows: '.changes-bar .changed-files',
+        within: '.turn-card, .changes-bar',
+        prepare: openChanges,
+      },
+      { name: 'rewind', shows: '.rewind .why', within: '.rewind', prepare: rewindHere },
+      { name: 'left out', shows: '.left-out', within: '.rewind', prepare: leaveOut },
+      { name: 'stale', shows: '.renewed', within: '.rewind', prepare: confirmStale },
+      { name: 'rewound', shows: '.note .link', within: dock, prepare: confirmRewind },
     ],
   },
   only('pictures', '.ended', { within: '.inner', prepare: openAll }),

@@ -71,6 +71,31 @@ test('a reference is completed and marked, and is only text', () =>
     );
   }));
 
+test('Tab never takes a row of the text before: it waits for the rows of this one', () =>
+  inScene('empty', async ({ page }) => {
+    await page.focus(composer);
+    await page.keyboard.type('see @s');
+    await page.waitForSelector('.suggestions li >> text=scan.ts');
+    await page.evaluate('window.harness.heldReferences = true');
+    await page.keyboard.type('rc/par');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.inputValue(composer), 'see @src/par');
+    assert.ok(await page.evaluate(inComposer));
+    await page.evaluate('window.harness.release()');
+    await until(page, "document.querySelector('#composer').value === 'see @src/parse.ts '");
+
+    // Not if the text changes meanwhile.
+    await page.keyboard.type('@s');
+    await page.waitForSelector('.suggestions li >> text=scan.ts');
+    await page.evaluate('window.harness.heldReferences = true');
+    await page.keyboard.type('rc/sc');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('an');
+    await page.evaluate('window.harness.release()');
+    await page.waitForSelector('.suggestions li.chosen >> text=scan.ts');
+    assert.equal(await page.inputValue(composer), 'see @src/parse.ts @src/scan');
+  }));
+
 test('a folder is continued, #sel is the selection, and Enter sends a finished reference', () =>
   inScene('empty', async ({ page }) => {
     await page.focus(composer);
@@ -80,6 +105,7 @@ test('a folder is continued, #sel is the selection, and Enter sends a finished r
     await until(page, "document.querySelector('#composer').value === '@src/'");
     await page.waitForSelector('.suggestions li >> text=scan.ts');
     await page.keyboard.type('scan');
+    await page.waitForSelector('.suggestions li.chosen >> text=scan.ts');
     await page.keyboard.press('Tab');
     await page.keyboard.type('#s');
     await page.waitForSelector('.suggestions li.chosen >> text=#selection');

@@ -1,18 +1,15 @@
--- The changes of the last turn in the quickfix list, one item per hunk. They are read from the
--- results of the tool calls; a hunk is looked for in the file as it is now, because later changes
--- move it.
+-- Changes as unified diffs: proposed ones, and those in the results of tool calls, which are all
+-- that is known from a server without records. A hunk is looked for in the file as it is now,
+-- because later changes move it.
 
-local client = require('xcsh.client')
-local intents = require('xcsh.intent')
 local proposals = require('xcsh.review.proposal')
 local text = require('xcsh.text')
-local view = require('xcsh.view')
 local wire = require('xcsh.wire')
 
 local M = {}
 
----The newest messages that are read, and the items that are listed at most.
-local most_messages, most_items = 500, 2000
+---The items that are listed at most.
+M.most = 2000
 
 ---@class xcsh.changes.Hunk
 ---@field first integer the line in the new file, from 1
@@ -88,8 +85,10 @@ local function lines_of(path)
   return ok and lines or {}
 end
 
+---Describes a hunk on one line: its size, and its first line.
 ---@param hunk xcsh.changes.Hunk
-local function describe(hunk)
+---@return string
+function M.describe(hunk)
   local line = hunk.added[1] or hunk.removed[1] or ''
   local sign = #hunk.added > 0 and '+' or '-'
   local counts = ('+%d −%d'):format(#hunk.added, #hunk.removed)
@@ -138,10 +137,11 @@ function M.of_turn(messages)
   return changes, ran
 end
 
+---Returns the items of a quickfix list.
 ---@param cwd string
 ---@param changes xcsh.changes.Change[]
 ---@return table[]
-local function items_of(cwd, changes)
+function M.items(cwd, changes)
   local items, lines, seen = {}, {}, {}
   for _, change in ipairs(changes) do
     local path = change.path:gsub('^~/', vim.env.HOME .. '/')
@@ -149,9 +149,9 @@ local function items_of(cwd, changes)
     lines[path] = lines[path] or lines_of(path)
     for _, hunk in ipairs(M.hunks(change.patch)) do
       local row = change.proposed and hunk.first or M.locate(lines[path], hunk)
-      local said = describe(hunk)
+      local said = M.describe(hunk)
       local name = ('%s:%d:%s'):format(path, row, said)
-      if #items < most_items and not seen[name] then
+      if #items < M.most and not seen[name] then
         seen[name] = true
         items[#items + 1] = {
           filename = path,
@@ -162,34 +162,6 @@ local function items_of(cwd, changes)
     end
   end
   return items
-end
-
----:XcshChanges
-function M.list()
-  local cwd = require('xcsh.config').root()
-  local intent = intents.begin()
-  client.execute('xcsh.snapshot', { cwd = cwd, last = most_messages }, function(err, snapshot)
-    intent:finish()
-    if err then
-      return view.error(err)
-    end
-    local changes, ran = M.of_turn(wire.tbl(wire.tbl(snapshot).messages))
-    for _, params in ipairs(require('xcsh.approvals').waiting(cwd)) do
-      local path = wire.texts(params.paths)[1]
-      if path and wire.str(params.diff) ~= '' then
-        table.insert(changes, { path = path, patch = params.diff, proposed = true })
-      end
-    end
-    local items = items_of(cwd, changes)
-    local note = ran and ' (without those of commands)' or ''
-    if #items == 0 then
-      return view.notify(('The last turn changed no files%s.'):format(note))
-    end
-    intent:show(cwd, 'Changes of the last turn', function()
-      vim.fn.setqflist({}, ' ', { title = 'xcsh: changes of the last turn' .. note, items = items })
-      vim.cmd('botright copen')
-    end)
-  end)
 end
 
 return M
