@@ -12,10 +12,11 @@ SEED ?=
 BENCH ?= .
 COUNT ?= 10
 NVIM ?= nvim
+MDBOOK ?= mdbook
 
 .DEFAULT_GOAL := help
-.PHONY: help all quick build gen check-gen check-fmt check-coverage coverage fmt lint words lint-lua test race poison fuzz bench bench-wire bench-hosted bench-peers soak benchcmp cover \
-	mutants mutants-sample golden nvim-test pictures vsix vet-cross check-deps vuln demo e2e ci release release-snapshot reproducible
+.PHONY: help all quick build gen check-gen check-fmt check-coverage coverage fmt lint words lint-lua test race poison test-wine fuzz fuzz-sample bench bench-wire bench-hosted bench-peers soak benchcmp cover \
+	mutants mutants-sample golden nvim-test pictures site vsix vet-cross check-deps vuln demo e2e ci release release-snapshot release-checks test-artefacts lint-workflows reproducible
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -29,11 +30,15 @@ quick: check-fmt check-gen words ## formatting, generated files, English, vet an
 build: ## build bin/xcsh-ls
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/xcsh-ls ./cmd/xcsh-ls
 
-gen: ## write the files that are generated from the command table
+gen: ## write the files that are generated from the command table, the third-party notices, and packaging/
 	go run ./commands/gen
+	go run ./scripts/notices
+	go run ./scripts/packaging
 
 check-gen: ## fail if a generated file is stale
 	go run ./commands/gen -check
+	go run ./scripts/notices -check
+	go run ./scripts/packaging -check
 
 check-fmt: ## fail if a Go file is not formatted
 	@unformatted=$$(go run mvdan.cc/gofumpt@$(GOFUMPT_VERSION) -l $(GO_FILES); \
@@ -63,6 +68,12 @@ race: ## run the Go tests under the race detector
 
 poison: ## run the lsp tests with recycled requests overwritten
 	go test -tags jsonrpc2poison ./lsp/...
+
+test-wine: ## run the Windows program and the tests of packages that depend on the system in Wine (Debian)
+	scripts/wine.sh
+
+fuzz-sample: ## run fuzz targets for two minutes, in the order of SEED (default: the date)
+	SEED='$(SEED)' scripts/fuzz.sh --total 120
 
 fuzz: ## run every fuzz target for T (default 30s)
 	scripts/fuzz.sh $(T)
@@ -115,11 +126,20 @@ pictures: build ## recreate the images in docs/images (needs Chromium, tmux, png
 	editors/vscode/test/e2e/run.sh --pictures
 	editors/neovim/tests/screen/picture.sh "$(NVIM)" "$(CURDIR)/bin/xcsh-ls"
 
+site: ## build the documentation site in dist/site with MDBOOK (default mdbook, Debian's package)
+	go run ./scripts/site -mdbook "$(MDBOOK)"
+
 vsix: ## package the VS Code extension for every platform into dist/
 	scripts/vsix.sh
 
 release-snapshot: ## build a release, except its container image, in dist/release
 	scripts/release-snapshot.sh
+
+test-artefacts: ## test the files that vsix and release-snapshot built (needs dpkg and rpm)
+	go test -count=1 -tags artefacts ./scripts/artefacts
+
+release-checks: ## build a release, test its files and check the packages with lintian and rpmlint
+	scripts/release-checks.sh
 
 release: ## publish the release of the current tag, as a draft (needs Docker and GITHUB_TOKEN)
 	go run github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION) release --clean
@@ -134,8 +154,11 @@ vet-cross: ## vet for Windows and macOS
 check-deps: ## fail if the protocol libraries are not the pinned versions
 	scripts/check-deps.sh
 
-vuln: ## search the called functions for known vulnerabilities
-	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
+vuln: ## search the called functions for known vulnerabilities, also those of this Go
+	go run ./scripts/vulns -strict
+
+lint-workflows: ## check the workflows of continuous integration
+	go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
 
 demo: ## list, resume, fork, export and dump real sessions with the real server
 	go run ./scripts/demo

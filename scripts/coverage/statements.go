@@ -24,6 +24,8 @@ var sources = []struct{ file, digest string }{
 	{"agent-base.md", "1955d8e24b7c4c275947b81095edfd01bebb2a5c0dd32c092b7819b642f818f5"},
 	{"own.md", ""},
 	{"engines.md", ""},
+	{"changes.md", "b789cbfa1fd41e67c34f9e81f8b043f3ead414af2a9dff51c70e632692151425"},
+	{"team.md", "bb9a5d35dae8309c3e707a20fce7d6a9a76818d7d5b62a56a4bb3e8d8b016341"},
 }
 
 var (

@@ -49,7 +49,7 @@ func readStatuses(path string) (map[string]status, error) {
 	return declared, nil
 }
 
-// statusOf returns the status of a statement, or what is wrong with its declaration.
+// statusOf returns the status of a statement, or an error about its declaration.
 func statusOf(id string, tests []proof, declared map[string]status) (status, error) {
 	s, ok := declared[id]
 	switch {

@@ -109,7 +109,7 @@ func anchors(text string) []string {
 // letters and x stand for any name. The code map of ARCHITECTURE.md has a test of its own.
 func TestPathsInTextExist(t *testing.T) {
 	t.Parallel()
-	inRepository := regexp.MustCompile(`^(?:acp|agent|attack|bench|cmd|commands|devcontainer-feature|docs|editors|history|internal|lsp|scripts|session|share|testdata)/[\w./*-]+$`)
+	inRepository := regexp.MustCompile(`^(?:acp|agent|attack|bench|cmd|commands|devcontainer-feature|docs|editors|history|internal|lsp|packaging|scripts|session|share|testdata)/[\w./*-]+$`)
 	placeholder := regexp.MustCompile(`\b(?:[A-Z]{2,}|x)\b`)
 	paths := 0
 	for _, d := range documents(t) {
@@ -167,7 +167,7 @@ func TestCommandsSettingsAndTargetsExist(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^([a-z0-9-]+):`).FindAllSubmatch(makefile, -1) {
 		known["make "+string(m[1])] = true
 	}
-	names := regexp.MustCompile(`^(?:xcsh\.[a-z]\w+|xcshLs\.[\w.]+|make [a-z-]+|npm run [a-z0-9:]+)`)
+	names := regexp.MustCompile(`^(?:xcsh\.[a-z]\w+(?:\.[a-z]\w+)?|xcshLs\.[\w.]+|make [a-z-]+|npm run [a-z0-9:]+)`)
 	for _, d := range documents(t) {
 		if isStatement(d.path) {
 			continue // of a specification, with other names

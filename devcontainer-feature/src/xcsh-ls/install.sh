@@ -1,13 +1,15 @@
 #!/bin/sh
 # install.sh: installs a release of xcsh-ls in a container during its build.
 #
-# VERSION and SOURCE are the options of devcontainer-feature.json; _REMOTE_USER is the
+# VERSION, SOURCE, TEAMSERVICE and TEAM are the options of devcontainer-feature.json; _REMOTE_USER is the
 # container's user. PREFIX is the root directory of the installation, for tests; "" is the
 # system. Nothing is installed unless the archive's SHA-256 checksum is that in checksums.txt.
 set -eu
 
 version=${VERSION:-latest}
 source=${SOURCE:-}
+service=${TEAMSERVICE:-}
+team=${TEAM:-}
 user=${_REMOTE_USER:-root}
 prefix=${PREFIX:-}
 releases=https://github.com/xcsh-ls/xcsh-ls/releases
@@ -16,6 +18,10 @@ die() {
   echo "xcsh-ls feature: $*" >&2
   exit 1
 }
+
+# They become part of shell scripts.
+case $service in *[!A-Za-z0-9._-]*) die "teamService may contain only letters, digits, dots, underscores and hyphens" ;; esac
+case $team in *[!A-Za-z0-9._\ -]*) die "team may contain only letters, digits, spaces, dots, underscores and hyphens" ;; esac
 
 case $(uname -m) in
 x86_64 | amd64) arch=amd64 ;;
@@ -89,6 +95,34 @@ if [ -d "$work/unpacked/completions" ]; then
   place 644 "$work/unpacked/completions/_xcsh-ls" /usr/local/share/zsh/site-functions
   place 644 "$work/unpacked/completions/xcsh-ls.fish" /usr/local/share/fish/vendor_completions.d
 fi
+
+# The team's store: the options, for login shells and thereby for editors, and the commands of the start of the container and of
+# an attached editor. Nothing is sent before the user agreed: with "xcsh-ls team share", or with XCSH_TEAM_SHARE among their own secrets.
+share=$prefix/usr/local/share/xcsh-ls
+mkdir -p "$share" "$prefix/etc/profile.d"
+cat >"$prefix/etc/profile.d/xcsh-ls-team.sh" <<END
+if [ -z "\${XCSH_TEAM_SERVICE:-}" ] && [ -n '$service' ]; then export XCSH_TEAM_SERVICE='$service'; fi
+if [ -z "\${XCSH_TEAM:-}" ] && [ -n '$team' ]; then export XCSH_TEAM='$team'; fi
+END
+cat >"$share/team-start" <<END
+#!/bin/sh
+# Sends the sessions of terminal programs to the team's store while the container runs, if the user has one.
+. '$prefix/etc/profile.d/xcsh-ls-team.sh'
+[ -n "\${XCSH_TEAM_URL:-}\${XCSH_TEAM_SERVICE:-}\${PGSERVICE:-}\${PGHOST:-}" ] || exit 0
+umask 077
+log=\${PI_CODING_AGENT_DIR:-\$HOME/.xcsh/agent}/xcsh-ls/team
+mkdir -p "\$log" || exit 0
+nohup '$prefix/usr/local/bin/xcsh-ls' team watch </dev/null >"\$log/watch.log" 2>&1 &
+END
+cat >"$share/team-attach" <<END
+#!/bin/sh
+# Pulls the newest sessions of the project, so that they can be continued at once. The container is usable without them.
+. '$prefix/etc/profile.d/xcsh-ls-team.sh'
+[ -n "\${XCSH_TEAM_URL:-}\${XCSH_TEAM_SERVICE:-}\${PGSERVICE:-}\${PGHOST:-}" ] || exit 0
+'$prefix/usr/local/bin/xcsh-ls' team pull --project --newest 20 >/dev/null || echo "xcsh-ls: not all sessions of the team were pulled" >&2
+END
+chmod 644 "$prefix/etc/profile.d/xcsh-ls-team.sh"
+chmod 755 "$share/team-start" "$share/team-attach"
 
 # An empty volume gets its owner and mode from the directory it is mounted on, so that the user
 # can write to it without root. Only the owner can read the conversations.
