@@ -46,7 +46,8 @@ func (e *Engine) uiRequest(r *record) {
 // dialog asks the user a question of an extension, on a goroutine of its own.
 func (e *Engine) dialog(id string, r *record) {
 	q, options := questionOf(id, r)
-	ctx, cancel := e.dialogContext(q)
+	ctx, run := e.questionContext()
+	ctx, cancel := untilAnswered(ctx, q)
 	e.mu.Lock()
 	e.question = q.Title
 	refused := id == "" || len(id) > maxID || len(e.dialogs) >= maxDialogs || e.dialogs[id] != nil
@@ -65,16 +66,13 @@ func (e *Engine) dialog(id string, r *record) {
 		e.dialogOver(id)
 		response := dialogResponse(q.Method, answer, options)
 		response["type"], response["id"] = "extension_ui_response", id
+		run.abortFirst()
 		_ = e.write(e.ctx, response) // fails only if pi has ended
 	})
 }
 
-// dialogContext returns the context of a question: it ends with the current run, and when pi answers itself.
-func (e *Engine) dialogContext(q event.Question) (context.Context, context.CancelFunc) {
-	ctx := e.ctx
-	if r := e.current(); r != nil {
-		ctx = r.ctx
-	}
+// untilAnswered returns a context that also ends when pi answers the question itself.
+func untilAnswered(ctx context.Context, q event.Question) (context.Context, context.CancelFunc) {
 	if q.Until == 0 {
 		return context.WithCancel(ctx)
 	}

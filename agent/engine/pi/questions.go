@@ -47,10 +47,7 @@ func (e *Engine) bridgeQuestion(id, text string) {
 	if q.Op == "permit" {
 		e.watch.askedFor(q.CallID)
 	}
-	ctx := e.ctx
-	if r := e.current(); r != nil {
-		ctx = r.ctx
-	}
+	ctx, r := e.questionContext()
 	if e.asked.Add(1) > maxAsked {
 		e.asked.Add(-1)
 		e.cancelDialog(id) // the bridge takes it for a refusal
@@ -59,8 +56,17 @@ func (e *Engine) bridgeQuestion(id, text string) {
 	e.task(func() {
 		defer e.asked.Add(-1)
 		value, _ := json.Marshal(e.answer(ctx, q)) // texts and booleans only
+		r.abortFirst()
 		_ = e.write(e.ctx, object{"type": "extension_ui_response", "id": id, "value": string(value)})
 	})
+}
+
+// questionContext returns the context of a question that pi asks now, and the run that it belongs to, nil if there is none.
+func (e *Engine) questionContext() (context.Context, *run) {
+	if r := e.current(); r != nil {
+		return r.ctx, r
+	}
+	return e.ctx, nil
 }
 
 // answer returns the answer to a question of the bridge. Its errors are for the model.

@@ -69,6 +69,7 @@ func (e *Engine) beginRun(ctx context.Context, in engine.Input) (*run, error) {
 func (e *Engine) endRun(r *run) {
 	r.stop()
 	r.cancel()
+	r.tell()
 	e.mu.Lock()
 	e.run = nil // from here on, a command is recorded by its caller
 	e.mu.Unlock()
@@ -234,6 +235,9 @@ func (e *Engine) abort(r *run) {
 	ctx, cancel := context.WithTimeout(context.Background(), abortLimit)
 	defer cancel()
 	r.abort()
+	if e.d.serial { // it reads the abort only after the answers
+		r.tell()
+	}
 	switch {
 	case e.d.clears:
 		r.giveBack(e.clearQueue(ctx))
@@ -249,6 +253,7 @@ func (e *Engine) abort(r *run) {
 	defer again.Stop()
 	response := r.response
 	e.sendAbort(ctx)
+	r.tell()
 	for {
 		select {
 		case <-r.settled:

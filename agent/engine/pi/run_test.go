@@ -245,6 +245,53 @@ func TestAnAbortReturnsWhatIsQueued(t *testing.T) {
 	require.Len(t, f.commands("abort"), 1)
 }
 
+// A refusal that arrives before the abort would let pi ask the model once more.
+func TestAnAbortIsSentBeforeTheAnswersThatItCauses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f, h := newFake(t), newHost(t)
+		h.permit = func(ctx context.Context, _ engine.Call) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		e := f.engineOf(Options{})
+		_, err := e.Open(t.Context(), engine.Place{Cwd: dir, Dir: dir, ID: fakeID, Permit: true}, h)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, e.Close(t.Context())) }()
+		f.on(func(c fakeCommand) bool {
+			switch c.typ() {
+			case "prompt":
+				f.ok(c, object{"disposition": "started"})
+				f.send(object{"type": "agent_start"})
+				f.question("q", object{"op": "permit", "toolCallId": "c", "tool": "bash", "own": true, "args": object{"command": "touch made"}})
+				f.ui("d", "confirm", object{"title": "Sure?"})
+			case "clear_queue":
+				go func() {
+					synctest.Wait() // whoever wants to answer has done so
+					f.ok(c, object{"steering": []string{}, "followUp": []string{}})
+				}()
+			case "abort":
+				f.send(object{"type": "agent_settled", "aborted": true})
+			default:
+				return false
+			}
+			return true
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, cancel)
+		require.Equal(t, "aborted", e.Run(ctx, engine.Input{Text: "hi"}).StopReason)
+		synctest.Wait()
+		var order []string
+		for _, c := range f.written {
+			if typ := c.typ(); typ == "abort" || typ == "extension_ui_response" {
+				order = append(order, typ)
+			}
+		}
+		require.Equal(t, []string{"abort", "extension_ui_response", "extension_ui_response"}, order)
+	})
+}
+
 // A message that pi takes after the end of the run would be answered with the next prompt.
 func TestAMessageThatComesTooLateIsRefused(t *testing.T) {
 	t.Parallel()

@@ -28,6 +28,8 @@ type run struct {
 	response chan struct{} // closed when the response has been reported
 	started  chan struct{} // closed when pi has begun
 	settled  chan struct{} // closed when pi has ended the run, or has ended itself
+	told     chan struct{} // closed when an abort has been sent, or is not needed
+	tell     func()        // closes told
 
 	mu        sync.Mutex // guards what follows
 	answer    *answer
@@ -46,7 +48,12 @@ type run struct {
 }
 
 func newRun(e *Engine, in engine.Input) *run {
-	return &run{engine: e, in: in, response: make(chan struct{}), started: make(chan struct{}), settled: make(chan struct{})}
+	r := &run{
+		engine: e, in: in,
+		response: make(chan struct{}), started: make(chan struct{}), settled: make(chan struct{}), told: make(chan struct{}),
+	}
+	r.tell = sync.OnceFunc(func() { close(r.told) })
+	return r
 }
 
 // answered takes the response to the prompt. It is called by the reporter.
@@ -173,6 +180,19 @@ func (r *run) abort() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.aborted = true
+}
+
+// abortFirst waits, if an abort takes back a question, until the abort has been sent. If the refusal came first, pi would
+// ask the model what to do about it. r is nil for a question outside a run.
+func (r *run) abortFirst() {
+	if r == nil || r.ctx.Err() == nil {
+		return
+	}
+	select {
+	case <-r.told:
+	case <-r.settled:
+	case <-r.engine.ctx.Done():
+	}
 }
 
 // fails makes an error the outcome of a run, however it ends. It is called by the reader.
