@@ -68,7 +68,8 @@ export function useReferences(
   const query = typed && typed.mark + typed.query;
   const whole = (row: Suggestion) => typed !== undefined && row.key === text.slice(typed.from, cursor);
   const { at, closed, key: use } = useKeys(query, list, { whole });
-  // A row of the query before is none of this one's. The key waits for the answer, and then takes its first row.
+  // A row of the query before may be none of this one's. The key waits for the answer, and then takes the chosen row if it is
+  // still there, otherwise the first.
   const due = useRef<string | undefined>(undefined);
   const old = wanted !== undefined && found.of !== wanted;
   const key = (e: KeyboardEvent): boolean => {
@@ -80,7 +81,7 @@ export function useReferences(
   };
   useEffect(() => {
     if (old || due.current === undefined) return;
-    if (due.current === wanted) list[0]?.take();
+    if (due.current === wanted) list[at]?.take();
     due.current = undefined;
   });
   return { open: !closed && list.length > 0, label: t('References'), list, at, key };

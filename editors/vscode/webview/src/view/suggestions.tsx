@@ -28,20 +28,29 @@ interface Keys {
   noted?: boolean; // the list is shown without rows, too
 }
 
+/** Returns where the chosen row is, also after rows have come or gone; 0 if it has gone itself. */
+function placeOf({ at, row }: { at: number; row: string }, list: readonly Suggestion[]): number {
+  if (list[at]?.key === row) return at; // of two rows with one key, this one
+  return Math.max(
+    list.findIndex((r) => r.key === row),
+    0,
+  );
+}
+
 /** Handles the keys of a list. It is closed by Escape until the query changes; undefined is no query. */
 export function useKeys(
   query: string | undefined,
   list: readonly Suggestion[],
   { whole = () => false, noted = false }: Keys = {},
 ): { at: number; closed: boolean; key: (e: KeyboardEvent) => boolean } {
-  const [chosen, setChosen] = useState({ query, at: 0 });
+  const [chosen, setChosen] = useState({ query, at: 0, row: '' });
   const [closed, setClosed] = useState<string | undefined>(undefined);
-  const at = chosen.query === query && chosen.at < list.length ? chosen.at : 0;
+  const at = chosen.query === query ? placeOf(chosen, list) : 0;
   useEffect(() => {
     if (query === undefined) setClosed(undefined);
   }, [query]);
   const shut = query === undefined || closed === query;
-  const go = (to: number) => setChosen({ query, at: to });
+  const go = (to: number) => setChosen({ query, at: to, row: list[to]!.key });
   const key = (e: KeyboardEvent): boolean => {
     if (shut || e.altKey || e.ctrlKey || e.metaKey) return false;
     const row = list[at];

@@ -17,6 +17,10 @@ interface Prompt {
 
 const prompts = async (page: Page) => (await sent<Prompt>(page, 'call')).filter((c) => c.command === 'xcsh.prompt');
 
+/** Waits for a text in the composer: a key waits for the rows that it takes one of. */
+const written = (page: Page, text: string) =>
+  until(page, `document.querySelector('#composer').value === ${JSON.stringify(text)}`);
+
 /** Drops files on an element, as VS Code does. */
 const drop = (page: Page, on: string, data: Record<string, string>, files: [string, string, string][] = []) =>
   page.evaluate(`{
@@ -35,7 +39,7 @@ test('a reference is completed and marked, and is only text', () =>
     await page.waitForSelector('.suggestions li.chosen >> text=parse.ts');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    assert.equal(await page.inputValue(composer), 'see @test/parse.test.ts ');
+    await written(page, 'see @test/parse.test.ts ');
     await page.waitForSelector('.highlights mark >> text=@test/parse.test.ts');
     await page.keyboard.type('@no/such.ts @prob');
     await page.waitForSelector('.suggestions li.chosen >> text=@problems');
@@ -46,8 +50,7 @@ test('a reference is completed and marked, and is only text', () =>
     await page.keyboard.type('@plan');
     await page.waitForSelector('.suggestions li.chosen >> text=a plan.md');
     await page.keyboard.press('Tab');
-    const text = 'see @test/parse.test.ts @no/such.ts @problems @symbol:parseAll @"docs/a plan.md" ';
-    assert.equal(await page.inputValue(composer), text);
+    await written(page, 'see @test/parse.test.ts @no/such.ts @problems @symbol:parseAll @"docs/a plan.md" ');
     await until(page, "document.querySelectorAll('.highlights mark').length === 4");
     assert.deepEqual(await page.locator('.highlights mark').allInnerTexts(), [
       '@test/parse.test.ts',
@@ -82,7 +85,7 @@ test('Tab never takes a row of the text before: it waits for the rows of this on
     assert.equal(await page.inputValue(composer), 'see @src/par');
     assert.ok(await page.evaluate(inComposer));
     await page.evaluate('window.harness.release()');
-    await until(page, "document.querySelector('#composer').value === 'see @src/parse.ts '");
+    await written(page, 'see @src/parse.ts ');
 
     // Not if the text changes meanwhile.
     await page.keyboard.type('@s');
@@ -96,13 +99,36 @@ test('Tab never takes a row of the text before: it waits for the rows of this on
     assert.equal(await page.inputValue(composer), 'see @src/parse.ts @src/scan');
   }));
 
+test('a row that was chosen is taken if it is still there', () =>
+  inScene('empty', async ({ page }) => {
+    await page.focus(composer);
+    await page.keyboard.type('@pa');
+    await page.waitForSelector('.suggestions li >> text=parse.test.ts');
+    await page.evaluate('window.harness.heldReferences = true');
+    await page.keyboard.type('rse');
+    await page.keyboard.press('ArrowDown');
+    await page.waitForSelector('.suggestions li.chosen >> text=parse.test.ts');
+    await page.keyboard.press('Enter');
+    await page.evaluate('window.harness.release()');
+    await written(page, '@test/parse.test.ts ');
+    // Otherwise the first is.
+    await page.keyboard.type('@s');
+    await page.waitForSelector('.suggestions li >> text=scan.ts');
+    await page.evaluate('window.harness.heldReferences = true');
+    await page.keyboard.type('rc/par');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.evaluate('window.harness.release()');
+    await written(page, '@test/parse.test.ts @src/parse.ts ');
+  }));
+
 test('a folder is continued, #sel is the selection, and Enter sends a finished reference', () =>
   inScene('empty', async ({ page }) => {
     await page.focus(composer);
     await page.keyboard.type('@src');
     await page.waitForSelector('.suggestions li >> text=src/');
     await page.locator('.suggestions li', { hasText: /^src\/$/ }).click();
-    await until(page, "document.querySelector('#composer').value === '@src/'");
+    await written(page, '@src/');
     await page.waitForSelector('.suggestions li >> text=scan.ts');
     await page.keyboard.type('scan');
     await page.waitForSelector('.suggestions li.chosen >> text=scan.ts');
@@ -110,11 +136,11 @@ test('a folder is continued, #sel is the selection, and Enter sends a finished r
     await page.keyboard.type('#s');
     await page.waitForSelector('.suggestions li.chosen >> text=#selection');
     await page.keyboard.press('Tab');
-    assert.equal(await page.inputValue(composer), '@src/scan.ts #selection ');
+    await written(page, '@src/scan.ts #selection ');
     await page.keyboard.type('@problems');
     await page.waitForSelector('.suggestions li.chosen >> text=@problems');
     await page.keyboard.press('Enter');
-    await until(page, "document.querySelector('#composer').value === ''");
+    await written(page, '');
     assert.equal((await prompts(page))[0]?.args.text, '@src/scan.ts #selection @problems');
   }));
 
