@@ -504,7 +504,7 @@ cat "$work"/checks/*.result
 for failed in "$work"/checks/*.failed; do
   [ -e "$failed" ] || continue
   echo "-- $(cat "$failed")"
-  grep -E -A 8 '^(=== FAIL|FAIL  |not ok)' "${failed%.failed}" | cut -c 1-300 | head -n 40
+  grep -E -A 8 '^(=== FAIL|FAIL +[^ ]|not ok)' "${failed%.failed}" | cut -c 1-300 | head -n 40
 done
 checks=$(find "$work/checks" -name '*.result' | wc -l)
 checks_failed=$(find "$work/checks" -name '*.failed' | wc -l)
