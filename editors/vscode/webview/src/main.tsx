@@ -3,7 +3,7 @@
 
 import { render } from 'preact';
 import type { FromPage } from '../../src/chat/messages';
-import { Page } from './page';
+import { Page } from './page/page';
 import { App } from './view/app';
 import './style/main.css';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { FromPage, Init } from '../../src/chat/messages';
-import { Page } from '../src/page';
+import { Page } from '../src/page/page';
 import { nothingKept } from '../src/state/draft';
 import { foreignText } from '../src/view/describe';
 import type { Kept } from '../src/state/draft';
@@ -84,14 +84,14 @@ test('a message before the last prompt is accepted is sent as soon as possible',
   page.store.receive({ kind: 'server', state: 'running' });
   await answer('xcsh.snapshot', snapshot(false, 1));
   page.keep({ text: 'first' });
-  void page.say();
+  void page.prompts.say();
   assert.equal(calls('xcsh.prompt').length, 1);
 
   // The turn has ended, but the result of its command is still pending.
   tell(2, { type: 'agent_start' });
   tell(3, { type: 'agent_end' });
   page.keep({ text: 'second' });
-  void page.say();
+  void page.prompts.say();
   assert.equal(calls('xcsh.prompt').length, 1, 'it is open whether the server takes another');
   assert.equal(page.ui.kept.text, 'second');
   await answer('xcsh.prompt', {});
@@ -99,7 +99,7 @@ test('a message before the last prompt is accepted is sent as soon as possible',
 
   // The turn has not started: once it does, the text steers it.
   page.keep({ text: 'third' });
-  void page.say('followUp');
+  void page.prompts.say('followUp');
   assert.equal(calls('xcsh.prompt').length, 2);
   tell(4, { type: 'agent_start' });
   await new Promise(setImmediate);
@@ -117,7 +117,7 @@ test('an error that the conversation shows is not shown again', async () => {
     page.store.receive({ kind: 'server', state: 'running' });
     await answer('xcsh.snapshot', snapshot(false, 1));
     page.keep({ text: 'first' });
-    void page.say();
+    void page.prompts.say();
     tell(2, { type: 'agent_start' });
     tell(3, {
       type: 'message_end',
@@ -136,7 +136,7 @@ test('a message before the session is shown is sent once it is, and not much lat
   const { page, calls, answer } = live();
   page.store.receive({ kind: 'server', state: 'running' });
   page.keep({ text: 'early' });
-  void page.say();
+  void page.prompts.say();
   assert.equal(calls('xcsh.prompt').length, 0);
   assert.equal(page.ui.kept.text, 'early');
   await answer('xcsh.snapshot', snapshot(false, 1));
@@ -147,7 +147,7 @@ test('a message before the session is shown is sent once it is, and not much lat
   // starting it.
   page.store.receive({ kind: 'server', state: 'starting' });
   page.keep({ text: 'late' });
-  void page.say();
+  void page.prompts.say();
   page.store.receive({ kind: 'server', state: 'stopped' });
   page.store.receive({ kind: 'server', state: 'running' });
   await answer('xcsh.snapshot', snapshot(false, 1));
@@ -160,7 +160,7 @@ test('the answer of a command is shown in the conversation, and the prompt is no
   page.store.receive({ kind: 'server', state: 'running' });
   await answer('xcsh.snapshot', snapshot(false, 0));
   page.keep({ text: '/stats' });
-  const sent = page.say();
+  const sent = page.prompts.say();
   assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: '/stats' });
   await answer('xcsh.prompt', { command: 'stats', answer: '**12** messages' });
   await sent;
@@ -169,7 +169,7 @@ test('the answer of a command is shown in the conversation, and the prompt is no
     [['stats', '**12** messages', '', 's']],
   );
   assert.deepEqual([page.ui.kept.text, page.ui.kept.sent, page.store.state.view.items.length], ['', null, 0]);
-  page.dismissNote(page.ui.notes[0]!.key);
+  page.prompts.dismissNote(page.ui.notes[0]!.key);
   assert.deepEqual(page.ui.notes, []);
 });
 
@@ -177,16 +177,16 @@ test('a queued message is changed or removed; words that came too late are in th
   const { page, calls, answer } = live();
   page.store.receive({ kind: 'server', state: 'running' });
   await answer('xcsh.snapshot', snapshot(true, 0));
-  const changed = page.editQueued('followUp', 1, 'old', ' new ');
+  const changed = page.prompts.editQueued('followUp', 1, 'old', ' new ');
   assert.deepEqual(calls('xcsh.editQueued').at(-1)?.args, { queue: 'followUp', index: 1, text: 'old', words: ' new ' });
   await answer('xcsh.editQueued', { queued: 2 });
   await changed;
-  const removed = page.editQueued('steer', 0, 'old', ' ');
+  const removed = page.prompts.editQueued('steer', 0, 'old', ' ');
   assert.deepEqual(calls('xcsh.editQueued').at(-1)?.args, { queue: 'steer', index: 0, text: 'old' });
   await answer('xcsh.editQueued', { queued: 1 });
   await removed;
   page.keep({ text: 'a draft' });
-  const late = page.editQueued('steer', 0, 'old', 'newer');
+  const late = page.prompts.editQueued('steer', 0, 'old', 'newer');
   const error = { message: 'It was sent.', kind: 'stale' };
   page.store.receive({ kind: 'answer', id: calls('xcsh.editQueued').at(-1)!.id, error });
   await late;
@@ -198,7 +198,7 @@ test('messages that come back have their files as attachments, and not in their 
   const { page, answer } = live();
   page.store.receive({ kind: 'server', state: 'running' });
   await answer('xcsh.snapshot', snapshot(true, 0));
-  const stopped = page.stop();
+  const stopped = page.prompts.stop();
   await answer('xcsh.abort', {
     aborted: true,
     unanswered: ['<file path="/w/a.ts">\nx\n</file>\n\nlook at it', 'and then'],
@@ -294,7 +294,7 @@ test('loading earlier messages does not read the tree again, and is announced if
 test('a rejected prompt comes back although earlier prompts were loaded meanwhile', async () => {
   const { page, reply } = await windowed([answered('e9')]);
   page.keep({ text: 'mine' });
-  void page.say();
+  void page.prompts.say();
   const event = { type: 'message_end', ...answered('ea') };
   page.store.receive({ kind: 'event', params: { cwd: '/w', sessionId: 's', seq: 2, event } });
   void page.load('older');
@@ -305,7 +305,7 @@ test('a rejected prompt comes back although earlier prompts were loaded meanwhil
 
 test('retry finds the prompt that is before the loaded messages', async () => {
   const { page, calls, reply } = await windowed([answered('e9')]);
-  void page.retry();
+  void page.prompts.retry();
   assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { before: 'e9', history: true });
   await reply('xcsh.messages', { result: { messages: [answered('e8')], older: { cursor: 'c2', count: 9 } } });
   assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { cursor: 'c2', history: true });
@@ -441,7 +441,7 @@ test('a session that is still being read is shown, takes a prompt, and is comple
   assert.equal(store.state.view.context.tokens, 0);
   assert.deepEqual(calls('xcsh.tree'), [], 'the tree would have to be read first');
   page.keep({ text: 'meanwhile' });
-  void page.say();
+  void page.prompts.say();
   assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'meanwhile' });
   tell(2, { type: 'agent_start' });
   tell(3, {
@@ -549,10 +549,10 @@ test('a proposed prompt goes only into an empty composer', async () => {
 test('a prompt that a failed engine did not answer returns with the queued messages, once', async () => {
   const { page, tell, calls } = await hosted();
   page.keep({ text: 'first' });
-  void page.say();
+  void page.prompts.say();
   tell(2, { type: 'agent_start' });
   page.keep({ text: 'more' });
-  void page.say();
+  void page.prompts.say();
   tell(3, { type: 'engine_changed', engine: 'pi', state: 'failed', message: 'pi ended.' });
   tell(4, { type: 'agent_end', stopReason: 'error', errorMessage: 'pi ended.', unanswered: ['first', 'more'] });
   const [prompt, steer] = calls('xcsh.prompt');
@@ -569,7 +569,7 @@ test('a prompt that a failed engine did not answer returns with the queued messa
 test('messages of a turn that was stopped are not returned twice', async () => {
   const { page, tell, answer } = await hosted();
   tell(2, { type: 'agent_start' });
-  void page.stop();
+  void page.prompts.stop();
   tell(3, { type: 'agent_end', stopReason: 'aborted', unanswered: ['queued'] });
   await answer('xcsh.abort', { aborted: true, unanswered: ['queued'] });
   assert.equal(page.ui.kept.text, 'queued');
@@ -579,7 +579,7 @@ test('an engine that cannot be steered gets queued messages', async () => {
   const { page, tell, calls } = await hosted({ steer: false });
   tell(2, { type: 'agent_start' });
   page.keep({ text: 'then' });
-  void page.say();
+  void page.prompts.say();
   assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'then', streamingBehavior: 'followUp' });
 });
 
@@ -591,14 +591,14 @@ test('an engine that takes no images gets none', async () => {
   // Attached before the engine was chosen.
   page.ui = { ...page.ui, pictures: [{ key: 'p', mimeType: 'image/png', data: 'AAAA' }] };
   page.keep({ text: 'look' });
-  await page.say();
+  await page.prompts.say();
   assert.deepEqual([calls('xcsh.prompt').length, page.ui.kept.text, page.ui.pictures.length], [0, 'look', 1]);
 });
 
 test('a retry with an engine that cannot go back sends the prompt again', async () => {
   const { page, tell, calls } = await hosted({ branch: false });
   tell(2, { type: 'message_end', entryId: 'e1', message: { role: 'user', content: 'again' } });
-  void page.retry();
+  void page.prompts.retry();
   await new Promise(setImmediate);
   assert.equal(calls('xcsh.branch').length, 0);
   assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'again' });
@@ -656,7 +656,7 @@ test('only the known ways to continue are run', () => {
 test('an engine that cannot read the session gets a copy, if the user wants it', async () => {
   const { page, calls } = await hosted();
   page.keep({ text: 'go' });
-  void page.say();
+  void page.prompts.say();
   const error = { message: 'pi cannot read it.', kind: 'argumentNeeded', data: { field: 'fork', engine: 'pi' } };
   page.store.receive({ kind: 'answer', id: calls('xcsh.prompt').at(-1)!.id, error });
   await new Promise(setImmediate);

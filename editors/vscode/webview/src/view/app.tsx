@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { t } from '../l10n';
-import type { Page } from '../page';
+import type { Page } from '../page/page';
 import { targetOf } from '../markdown/links';
 import { Approvals } from './approvals';
 import { ChangesBar } from './changes';

@@ -49,7 +49,12 @@ function SendButtons({ some, queue }: { some: boolean; queue: () => void }): JSX
     <span class="send">
       {running && some && <IconButton icon="debug-step-over" label={queues} onClick={queue} />}
       {running && (
-        <IconButton icon="debug-stop" label={t('Stop (Escape)')} class="stop" onClick={() => void page.stop()} />
+        <IconButton
+          icon="debug-stop"
+          label={t('Stop (Escape)')}
+          class="stop"
+          onClick={() => void page.prompts.stop()}
+        />
       )}
       {running && some && unsteered && (
         <IconButton
@@ -113,10 +118,10 @@ export function Composer(): JSX.Element {
     if (e.key === 'Enter' && !e.shiftKey) {
       e.preventDefault();
       recalling.reset();
-      return void page.say(e.altKey ? 'followUp' : 'steer');
+      return void page.prompts.say(e.altKey ? 'followUp' : 'steer');
     }
-    if (e.key === 'Escape' && editing) return page.cancelEdit();
-    if (e.key === 'Escape' && running) return void page.stop();
+    if (e.key === 'Escape' && editing) return page.prompts.cancelEdit();
+    if (e.key === 'Escape' && running) return void page.prompts.stop();
     if (recalling.key(e)) e.preventDefault();
   };
 
@@ -130,7 +135,7 @@ export function Composer(): JSX.Element {
     if (takePictures([...(e.clipboardData?.files ?? [])], (m, d) => page.addPicture(m, d))) e.preventDefault();
   };
   const send = (how?: 'followUp') => {
-    void page.say(how);
+    void page.prompts.say(how);
     page.backToComposer(); // the button can disappear
   };
 
@@ -148,7 +153,7 @@ export function Composer(): JSX.Element {
         <div class="editing-note">
           <Icon name="edit" />
           <span>{t('Editing an earlier message. Sending starts a new branch.')}</span>
-          <IconButton icon="close" label={t('Cancel edit')} onClick={() => page.cancelEdit()} />
+          <IconButton icon="close" label={t('Cancel edit')} onClick={() => page.prompts.cancelEdit()} />
         </div>
       )}
       <Chips />

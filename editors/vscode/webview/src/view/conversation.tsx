@@ -269,7 +269,7 @@ function Unanswered(): JSX.Element | null {
     <p class="ended">
       <Icon name="info" />
       {t('No answer received.')}
-      <button type="button" class="link" onClick={() => void page.retry()}>
+      <button type="button" class="link" onClick={() => void page.prompts.retry()}>
         {t('Try again')}
       </button>
     </p>

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { maxDroppedBytes } from '../../../src/chat/messages';
 import { t } from '../l10n';
 import { imageTypes } from '../markdown/image';
-import type { Page } from '../page';
+import type { Page } from '../page/page';
 
 /** Returns the bytes of a file in base64. */
 function contentOf(file: File): Promise<string> {

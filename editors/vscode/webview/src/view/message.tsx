@@ -105,7 +105,7 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
               label={t('Edit and resend')}
               disabled={busy}
               refusal={refusal}
-              onClick={() => page.edit(item.entryId)}
+              onClick={() => page.prompts.edit(item.entryId)}
             />
           )}
           <RewindButton item={item} />
@@ -253,7 +253,7 @@ function Failed({ item }: { item: Item }): JSX.Element | null {
       <Icon name="error" />
       <p>{error || t('The request failed.')}</p>
       {last && !reading && (
-        <button type="button" class="button secondary" onClick={() => void page.retry()}>
+        <button type="button" class="button secondary" onClick={() => void page.prompts.retry()}>
           <Icon name="refresh" />
           {t('Try again')}
         </button>

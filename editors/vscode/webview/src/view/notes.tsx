@@ -19,7 +19,7 @@ export function LocalNotes({ notes }: { notes: readonly LocalNote[] }): JSX.Elem
             <Icon name="terminal" />
             <code>/{visible(command)}</code>
             <span class="quiet">{t('Not part of the session')}</span>
-            <IconButton icon="close" label={t('Dismiss')} onClick={() => page.dismissNote(key)} />
+            <IconButton icon="close" label={t('Dismiss')} onClick={() => page.prompts.dismissNote(key)} />
           </header>
           <Markdown text={text} live={false} />
         </section>

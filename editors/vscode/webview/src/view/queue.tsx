@@ -99,7 +99,7 @@ function Row({ row, edit, refusal }: { row: Queued; edit: () => void; refusal: s
         icon="close"
         label={t('Remove queued message')}
         refusal={refusal}
-        onClick={() => void page.editQueued(row.queue, row.index, row.text, '')}
+        onClick={() => void page.prompts.editQueued(row.queue, row.index, row.text, '')}
       />
     </>
   );
@@ -122,7 +122,7 @@ export function Queue(): JSX.Element | null {
   useEffect(() => {
     if (!editing || now) return;
     setEditing(null);
-    if (editing.words !== userMessageOf(editing.text).text) page.tooLate(editing.words);
+    if (editing.words !== userMessageOf(editing.text).text) page.prompts.tooLate(editing.words);
     page.backToComposer();
   }, [editing, now, page, running]);
 
@@ -135,7 +135,7 @@ export function Queue(): JSX.Element | null {
     if (!editing || !now) return;
     close();
     if (editing.words.trim() !== userMessageOf(editing.text).text.trim())
-      void page.editQueued(now.queue, now.index, now.text, editing.words.trim());
+      void page.prompts.editQueued(now.queue, now.index, now.text, editing.words.trim());
   };
   return (
     <ul class="queue" aria-label={t('Queued messages')}>

@@ -117,7 +117,7 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
           ? t('Retrying in {0} s ({1} of {2})', left, retry.attempt, retry.maxAttempts)
           : t('Retrying ({0} of {1})', retry.attempt, retry.maxAttempts)}
       </p>
-      <button type="button" class="link" onClick={() => void page.stop()}>
+      <button type="button" class="link" onClick={() => void page.prompts.stop()}>
         {t('Stop')}
       </button>
     </div>

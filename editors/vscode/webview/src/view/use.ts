@@ -2,7 +2,8 @@
 
 import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Page, Ui } from '../page';
+import type { Page } from '../page/page';
+import type { Ui } from '../page/ui';
 import { refusalOf } from '../engine';
 import type { Changing } from '../changes';
 import type { Finding } from '../find';

@@ -60,10 +60,10 @@ function WaitingPrompt(): JSX.Element | null {
         <span class="quiet">{t('Sent as soon as a model is ready:')}</span>
       </p>
       <blockquote dir="auto">{visible(waiting.text).slice(0, maxWaiting)}</blockquote>
-      <button type="button" class="link" onClick={() => page.editWaiting()}>
+      <button type="button" class="link" onClick={() => page.prompts.waiting.edit()}>
         {t('Edit')}
       </button>
-      <button type="button" class="link" onClick={() => page.cancelWaiting()}>
+      <button type="button" class="link" onClick={() => page.prompts.waiting.cancel()}>
         {t('Cancel')}
       </button>
     </div>
@@ -88,7 +88,7 @@ export function Ways(): JSX.Element | null {
   const message = useChat((s) => s.view.ready.message);
   const provider = useChat((s) => s.view.ready.provider);
   useEffect(() => {
-    if (shown) void page.readWays();
+    if (shown) void page.prompts.waiting.readWays();
   }, [page, shown, init, provider]);
   if (!shown) return null;
   const demo = ways.filter((way) => way.kind === 'demo');
@@ -99,7 +99,7 @@ export function Ways(): JSX.Element | null {
     <section class="ways" aria-label={t('Ways to get an answer')}>
       <header>
         <h2>{visible(message) || t('Choose a model to start.')}</h2>
-        {!waiting && <IconButton icon="close" label={t('Close')} onClick={() => page.hideWays()} />}
+        {!waiting && <IconButton icon="close" label={t('Close')} onClick={() => page.prompts.waiting.hideWays()} />}
       </header>
       <WaitingPrompt />
       <ul>
