@@ -242,6 +242,29 @@ func TestAnAmbiguousID(t *testing.T) {
 	require.Equal(t, "  … and 2 more", lines[11])
 }
 
+// What changes an empty session is lost, which a note says.
+func TestAnEmptySessionIsNotSaved(t *testing.T) {
+	t.Parallel()
+	const note = "A session without messages is not saved. To change the last session, pass --continue.\n"
+	m := newMachine(t, formats[0])
+	for _, test := range []struct{ flag, prompt, stderr string }{
+		{"", "/plan on", note},
+		{"", "/rename A title", note},
+		{"", "/stats", ""},
+		{"--no-session", "/plan on", ""},
+		{"", "hello", "→ ls {}\n"},
+		{"--continue", "/plan on", ""},
+	} {
+		args := []string{"run", "--model", "offline/demo"}
+		if test.flag != "" {
+			args = append(args, test.flag)
+		}
+		code, _, stderr := m.run(append(args, test.prompt)...)
+		require.Zero(t, code, stderr)
+		require.Equal(t, test.stderr, stderr, test.prompt)
+	}
+}
+
 // Notices of a turn name the commands of the shell: about servers that are not started or that want a sign-in, and about plan mode.
 func TestNoticesInAShell(t *testing.T) {
 	t.Parallel()

@@ -126,7 +126,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, flags t
 		}
 	}
 	if s, args, ok := commands.SlashIn(ctx, live, prompt.slash()); ok {
-		return answerSlash(ctx, env, to, s, args, asJSON)
+		return answerSlash(ctx, cmd, env, live, to, s, args, asJSON)
 	}
 	if err := answerable(ctx, live); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
@@ -45,15 +46,33 @@ func useSetup(ctx context.Context, cmd *cobra.Command, env *commands.Env, live *
 	return nil
 }
 
-// answerSlash runs a slash command and prints its answer, with --json as an object with command and answer.
-func answerSlash(ctx context.Context, env *commands.Env, to io.Writer, s commands.Slash, args string, asJSON bool) error {
+// answerSlash runs a slash command and prints its answer, with --json as an object with command and answer. A note on standard
+// error says that the session is not saved if the command has changed one without messages.
+func answerSlash(ctx context.Context, cmd *cobra.Command, env *commands.Env, live *agent.Session, to io.Writer, s commands.Slash, args string, asJSON bool) error {
+	before, _ := lengthOf(live)
 	answer, err := s.Run(ctx, env, env.Folders()[0], args)
-	switch {
-	case err != nil:
+	if err != nil {
 		return modelAdvice(err)
-	case asJSON:
-		return json.NewEncoder(to).Encode(map[string]string{"command": s.Name, "answer": answer})
 	}
-	_, err = fmt.Fprintln(to, answer)
+	if asJSON {
+		err = json.NewEncoder(to).Encode(map[string]string{"command": s.Name, "answer": answer})
+	} else {
+		_, err = fmt.Fprintln(to, answer)
+	}
+	if after, messages := lengthOf(live); after > before && !messages && live.Persistent() {
+		cmd.PrintErrln("A session without messages is not saved. To change the last session, pass --continue.")
+	}
 	return err
+}
+
+// lengthOf returns the number of a session's entries, and whether one of them is a message.
+func lengthOf(live *agent.Session) (entries int, messages bool) {
+	_ = live.View(func(d *session.Document, _ session.Leaf) error { // fails only if the function does
+		entries = d.Len()
+		for i := range entries {
+			messages = messages || d.Role(i) != ""
+		}
+		return nil
+	})
+	return entries, messages
 }

@@ -69,7 +69,7 @@ func (e *Engine) beginRun(ctx context.Context, in engine.Input) (*run, error) {
 func (e *Engine) endRun(r *run) {
 	r.stop()
 	r.cancel()
-	r.tell()
+	r.release()
 	e.mu.Lock()
 	e.run = nil // from here on, a command is recorded by its caller
 	e.mu.Unlock()
@@ -236,7 +236,7 @@ func (e *Engine) abort(r *run) {
 	defer cancel()
 	r.abort()
 	if e.d.serial { // it reads the abort only after the answers
-		r.tell()
+		r.release()
 	}
 	switch {
 	case e.d.clears:
@@ -253,7 +253,7 @@ func (e *Engine) abort(r *run) {
 	defer again.Stop()
 	response := r.response
 	e.sendAbort(ctx)
-	r.tell()
+	r.release()
 	for {
 		select {
 		case <-r.settled:

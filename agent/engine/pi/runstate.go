@@ -28,8 +28,8 @@ type run struct {
 	response chan struct{} // closed when the response has been reported
 	started  chan struct{} // closed when pi has begun
 	settled  chan struct{} // closed when pi has ended the run, or has ended itself
-	told     chan struct{} // closed when an abort has been sent, or is not needed
-	tell     func()        // closes told
+	answers  chan struct{} // closed when refusals of an aborted run may be sent, because the abort has been
+	release  func()        // closes answers
 
 	mu        sync.Mutex // guards what follows
 	answer    *answer
@@ -50,9 +50,9 @@ type run struct {
 func newRun(e *Engine, in engine.Input) *run {
 	r := &run{
 		engine: e, in: in,
-		response: make(chan struct{}), started: make(chan struct{}), settled: make(chan struct{}), told: make(chan struct{}),
+		response: make(chan struct{}), started: make(chan struct{}), settled: make(chan struct{}), answers: make(chan struct{}),
 	}
-	r.tell = sync.OnceFunc(func() { close(r.told) })
+	r.release = sync.OnceFunc(func() { close(r.answers) })
 	return r
 }
 
@@ -189,7 +189,7 @@ func (r *run) abortFirst() {
 		return
 	}
 	select {
-	case <-r.told:
+	case <-r.answers:
 	case <-r.settled:
 	case <-r.engine.ctx.Done():
 	}

@@ -1,4 +1,4 @@
-// The page: what it receives, and the actions of the user that are not about a prompt.
+// The page: the messages that it receives, and the actions of the user that are not about a prompt.
 
 import { actionCommands, windowCommands } from '../../../src/chat/messages';
 import type { Attachment, Decision, FoundReference, Init, ReadingAction, ToPage } from '../../../src/chat/messages';

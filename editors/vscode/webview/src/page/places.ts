@@ -1,4 +1,4 @@
-// Places in the conversation that are shown: where the user was, and what a search found.
+// Places in the conversation that are shown: the reading position of the user, and the hits of a search.
 
 import { t } from '../l10n';
 import type { Kept } from '../state/draft';
@@ -15,7 +15,7 @@ export class Places {
 
   constructor(private readonly page: PageState) {}
 
-  /** Forgets what belongs to an earlier session. */
+  /** Resets the state of an earlier session. */
   began(): void {
     this.returned = false;
     this.wanted = null;
@@ -31,7 +31,7 @@ export class Places {
     this.wanted = wanted;
   }
 
-  /** Shows what is wanted, or else the reading position. */
+  /** Shows the wanted message, or else the reading position. */
   followed(): void {
     if (this.wanted) void this.showWanted(this.wanted);
     else this.returnTo(this.page.ui.kept);

@@ -1,4 +1,4 @@
-// The user's prompts: the draft in the composer, sending, queueing, stopping, and what comes back.
+// The prompts of the user: the draft in the composer, sending, queueing, stopping, and texts that come back.
 
 import { reasonOf } from '../../../src/chat/ways';
 import type { JsonObject } from '../../../src/chat/messages';
@@ -36,7 +36,7 @@ export class Prompts {
     );
   }
 
-  /** Forgets what belongs to an earlier session. */
+  /** Resets the state of an earlier session. */
   began(): void {
     this.taken = '';
   }

@@ -1,4 +1,4 @@
-// What the parts of the page share: the session, the page's own state, and how failures are shown.
+// The shared state of the page: the session, the page's own state, and how failures are shown.
 
 import type { FromPage, JsonObject } from '../../../src/chat/messages';
 import { showLog, usualWays, waysAfter } from '../failures';
