@@ -413,6 +413,15 @@ export class Editor extends Place {
     await this.chat.getByRole('button', { name: /^Model: / }).click();
     await this.pick('offline/demo');
     await this.chat.getByRole('button', { name: 'Model: demo' }).waitFor();
+    await this.composerFocused();
+  }
+
+  /** Waits until the panel has the focus back, after a list. The next list would be closed by it. */
+  async composerFocused() {
+    const composer = this.chat.locator('#composer');
+    await until('the focus to return', () =>
+      composer.evaluate((el) => el.ownerDocument.activeElement === el && el.ownerDocument.hasFocus()),
+    );
   }
 
   /** Waits until no turn is running. */
