@@ -167,7 +167,7 @@ func TestForksAnswer(t *testing.T) {
 		require.Equal(t, w.place.File, opened.File)
 		require.True(t, opened.Loose)
 		require.Equal(t, engine.Can{Steer: true, Branch: true, Compact: true, Images: true, Permission: true, Models: true, Login: true}, e.Can())
-		out := w.run(e, `[[think]][[tool:write {"path":"a.txt","content":"x"}]][[tool:bash {"command":"env | grep -c XCSH_LS; true"}]][[say:done]]`)
+		out := w.run(e, `[[think]][[tool:write {"path":"a.txt","content":"x"}]][[tool:bash {"command":"env | grep -c XCSH_LS_; true"}]][[say:done]]`)
 		require.NoError(t, out.Err)
 		require.Equal(t, "done", out.Message.PlainText())
 		require.Empty(t, out.Unanswered)
