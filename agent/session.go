@@ -130,6 +130,9 @@ func (s *Session) HeaderLine() (line []byte, err error) {
 // Persistent reports whether the session has a file to live in.
 func (s *Session) Persistent() bool { return s.current().Persistent() }
 
+// OnDisk reports whether the session's file exists.
+func (s *Session) OnDisk() bool { return s.current().OnDisk() }
+
 // View calls f with the current state of the session. f must not keep d or call back.
 func (s *Session) View(f func(d *session.Document, leaf session.Leaf) error) error {
 	return s.current().View(f)

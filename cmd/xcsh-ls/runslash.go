@@ -49,7 +49,7 @@ func useSetup(ctx context.Context, cmd *cobra.Command, env *commands.Env, live *
 // answerSlash runs a slash command and prints its answer, with --json as an object with command and answer. A note on standard
 // error says that the session is not saved if the command has changed one without messages.
 func answerSlash(ctx context.Context, cmd *cobra.Command, env *commands.Env, live *agent.Session, to io.Writer, s commands.Slash, args string, asJSON bool) error {
-	before, _ := lengthOf(live)
+	before := lengthOf(live)
 	answer, err := s.Run(ctx, env, env.Folders()[0], args)
 	if err != nil {
 		return modelAdvice(err)
@@ -59,20 +59,17 @@ func answerSlash(ctx context.Context, cmd *cobra.Command, env *commands.Env, liv
 	} else {
 		_, err = fmt.Fprintln(to, answer)
 	}
-	if after, messages := lengthOf(live); after > before && !messages && live.Persistent() {
+	if lengthOf(live) > before && live.Persistent() && !live.OnDisk() {
 		cmd.PrintErrln("A session without messages is not saved. To change the last session, pass --continue.")
 	}
 	return err
 }
 
-// lengthOf returns the number of a session's entries, and whether one of them is a message.
-func lengthOf(live *agent.Session) (entries int, messages bool) {
+// lengthOf returns the number of a session's entries.
+func lengthOf(live *agent.Session) (entries int) {
 	_ = live.View(func(d *session.Document, _ session.Leaf) error { // fails only if the function does
 		entries = d.Len()
-		for i := range entries {
-			messages = messages || d.Role(i) != ""
-		}
 		return nil
 	})
-	return entries, messages
+	return entries
 }

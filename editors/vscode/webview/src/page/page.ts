@@ -129,7 +129,7 @@ export class Page extends PageState {
       case 'compose':
         this.keep({ text: m.text });
         if (m.send) void this.prompts.say();
-        return this.set({ focus: this.ui.focus + 1 });
+        return this.backToComposer();
       default:
         return;
     }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../src/chat/messages';
 import { refusalOf } from '../engine';
 import { t } from '../l10n';
 import { attached, draftOf } from '../state/attachments';
+import { joined } from '../state/draft';
 import type { Outgoing } from '../state/draft';
 import { withNote } from '../state/localNotes';
 import { isPrompt, promptOf } from '../state/prompt';
@@ -133,7 +134,7 @@ export class Prompts {
     if (this.page.store.state.sync.server !== 'running') return; // it is restored with the next server
     const { text } = this.page.ui.kept;
     if (!accepted && (text.trim() === '' || text === this.putBack)) {
-      const both = [outgoing.text, text].filter((part) => part.trim() !== '').join('\n\n');
+      const both = joined(outgoing.text, text);
       this.page.keep({ text: both, attachments: outgoing.attachments, editing, sent: null });
       this.page.set({ pictures });
     } else {
@@ -157,7 +158,7 @@ export class Prompts {
   async stop(): Promise<void> {
     const result = obj(await this.page.try('xcsh.abort'));
     this.giveBackTexts(texts(result.unanswered));
-    this.page.set({ focus: this.page.ui.focus + 1 });
+    this.page.backToComposer();
   }
 
   /** Puts messages that were not sent before the composer's text, with their files. */
@@ -166,7 +167,7 @@ export class Prompts {
     const drafts = messages.map((text) => draftOf(text));
     const { text, attachments } = this.page.ui.kept;
     this.page.keep({
-      text: [...drafts.map((d) => d.text), text].filter((part) => part.trim() !== '').join('\n\n'),
+      text: joined(...drafts.map((d) => d.text), text),
       attachments: attached(
         drafts.flatMap((d) => d.attachments),
         attachments,
@@ -200,12 +201,12 @@ export class Prompts {
   private editMessage(said: Said & { entryId: string }): void {
     if (this.page.store.state.view.running) return;
     this.page.keep({ ...draftOf(said.message.content, promptOf(said).text), editing: said.entryId });
-    this.page.set({ focus: this.page.ui.focus + 1 });
+    this.page.backToComposer();
   }
 
   cancelEdit(): void {
     this.page.keep({ text: '', attachments: [], editing: '' });
-    this.page.set({ focus: this.page.ui.focus + 1 });
+    this.page.backToComposer();
   }
 
   /** Sends the last prompt again, replacing a failed answer. */

@@ -4,6 +4,7 @@ import { waysOf } from '../../../src/chat/ways';
 import { canAnswer } from '../engine';
 import { t } from '../l10n';
 import { attached } from '../state/attachments';
+import { joined } from '../state/draft';
 import type { Outgoing } from '../state/draft';
 import type { Failure } from '../state/store';
 import { pendingOf } from '../state/wire';
@@ -28,7 +29,7 @@ export class Waiting {
     this.page.keep({
       sent: null,
       waiting: {
-        text: [before?.text ?? '', outgoing.text].filter((text) => text.trim() !== '').join('\n\n'),
+        text: joined(before?.text ?? '', outgoing.text),
         attachments: attached(before?.attachments ?? [], outgoing.attachments),
         editing: before?.editing || editing,
         sessionId,
@@ -61,7 +62,7 @@ export class Waiting {
     if (!waiting) return;
     this.page.keep({
       waiting: null,
-      text: [waiting.text, text].filter((part) => part.trim() !== '').join('\n\n'),
+      text: joined(waiting.text, text),
       attachments: attached(waiting.attachments, attachments),
       editing: waiting.sessionId === this.page.store.state.sync.sessionId ? waiting.editing : editing,
     });

@@ -35,6 +35,9 @@ export interface Kept {
   place: Place | null; // the first message in view; null if it is in no entry
 }
 
+/** Returns texts as one, with an empty line between them. Blank ones are left out. */
+export const joined = (...parts: readonly string[]): string => parts.filter((part) => part.trim() !== '').join('\n\n');
+
 export const nothingKept: Kept = {
   at: 0,
   cwd: '',
