@@ -72,8 +72,8 @@ func TestFindings(t *testing.T) {
 	w.record("r1", edit("a", gone, torn))
 	w.record("r2", edit("b", torn, gone))
 	w.book.AddReview(&change.Review{Seq: 9, Root: "file:///w", Kept: []change.Kept{{Path: "c", Before: kept, After: kept}}})
-	w.put(t, "of nobody")
-	w.put(t, "of nobody, too")
+	w.put(t, "of no record")
+	w.put(t, "of no record, too")
 	newer, err := change.ParseRecord(json.RawMessage(`{"v":99,"changes":7}`), nil)
 	require.NoError(t, err)
 	newer.ID, newer.Seq = "r9", 9

@@ -77,7 +77,7 @@ func TestKindsOfRepositories(t *testing.T) {
 			bare: true, prepare: `git init -q; printf '*.txt text eol=crlf\n' >.gitattributes; printf 'a\r\nb\r\n' >a.txt; git add . 2>/dev/null; git commit -qm one`,
 			script: `rm .gitattributes; printf 'a\n' >a.txt; git config core.autocrlf input`, clean: []string{"a.txt"}, paths: []string{".gitattributes", "a.txt"},
 		},
-		"files that git was told not to look at": {
+		"files that git is set to ignore changes of": {
 			prepare: `git update-index --assume-unchanged a.txt; git update-index --skip-worktree run.sh; echo mine >>run.sh`,
 			script:  `echo x >>a.txt; echo y >>run.sh`, paths: []string{"a.txt", "run.sh"},
 		},

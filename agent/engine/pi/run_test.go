@@ -268,7 +268,7 @@ func TestAnAbortIsSentBeforeTheAnswersThatItCauses(t *testing.T) {
 				f.ui("d", "confirm", object{"title": "Sure?"})
 			case "clear_queue":
 				go func() {
-					synctest.Wait() // whoever wants to answer has done so
+					synctest.Wait() // answers that don't wait for the abort have been sent
 					f.ok(c, object{"steering": []string{}, "followUp": []string{}})
 				}()
 			case "abort":
